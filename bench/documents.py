@@ -83,7 +83,7 @@ def main() -> None:
     found: dict[str, dict[str, list[tuple[bool, int]]]] = {name: {} for name in SEARCHES}
     watches, index = {name: Watch() for name in SEARCHES}, dict[str, Figures]()
     for corpus in chosen.only or CORPORA:
-        given = [one for one in documents(corpus) if not one.name.endswith(".j2")]
+        given = [document for document in documents(corpus) if not document.name.endswith(".j2")]
         for name, prepare in SEARCHES.items():
             asked = list(_asked(given, watches[name].timed(prepare(given))))
             found[name][corpus] = asked
@@ -91,7 +91,7 @@ def main() -> None:
     rows: dict[str, Figures] = {}
     for name, corpora in found.items():
         rows |= {f"{name}, {corpus}": figures(ranks) for corpus, ranks in corpora.items()}
-        rows[f"{name}, all"] = figures([one for ranks in corpora.values() for one in ranks])
+        rows[f"{name}, all"] = figures([rank for ranks in corpora.values() for rank in ranks])
     times = {name: watch.figures() for name, watch in watches.items()}
     report({"documents by title": rows, f"a search for {max(DEPTHS)} hits": times, "the index": index}, chosen.json)
 

@@ -147,7 +147,7 @@ def _of(memory: Memory, placed: Callable[[SearchResult], Found]) -> Search:
 
 def full_text_search(pages: Pages) -> Search:
     """Plain full text over paragraphs."""
-    return _of_places([one for path in pages for one in _paragraphs(path, pages[path])], full_text)
+    return _of_places([paragraph for path in pages for paragraph in _paragraphs(path, pages[path])], full_text)
 
 
 def grep_search(pages: Pages) -> Search:
@@ -157,7 +157,7 @@ def grep_search(pages: Pages) -> Search:
 
 
 def _of_places(places: Sequence[Found], baseline: Callable[[Sequence[str]], Baseline]) -> Search:
-    find = baseline([one.shown for one in places])
+    find = baseline([place.shown for place in places])
 
     def search(question: str) -> Reply:
         found = [places[number] for number in find(question, max(DEPTHS))]

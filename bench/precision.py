@@ -63,7 +63,7 @@ def main() -> None:
             rows[f"{name}, {way}, answers"] = measure(answers, TEN)
             rows[f"{name}, {way}, ten results"] = measure(found, TEN)
             cuts = [(cut, measure(found, cut)) for cut in product(TOPS, FLOORS, TO_BEST)]
-            complete = [one for one in cuts if _figure(one, "recall") >= RECALL]
+            complete = [cut for cut in cuts if _figure(cut, "recall") >= RECALL]
             for told, some in (("best precision", cuts), (f"recall {RECALL}", complete)):
                 if some:
                     (top, floor, to_best), figures = max(some, key=lambda one: _figure(one, "precision"))
@@ -203,10 +203,10 @@ def stages() -> list[tuple[Stage, list[Asked]]]:
                 beliefs = [*beliefs, new]
             if more := turn.get("updateBeliefAtTurn"):
                 beliefs = [
-                    {**one, "aliases": [*one["aliases"], *more["addAliases"]]}
-                    if one["_id"] == more["beliefId"]
-                    else one
-                    for one in beliefs
+                    {**belief, "aliases": [*belief["aliases"], *more["addAliases"]]}
+                    if belief["_id"] == more["beliefId"]
+                    else belief
+                    for belief in beliefs
                 ]
             told.append((_pages(beliefs), [_asked(turn["userMessage"], turn)]))
     return told

@@ -88,7 +88,7 @@ def _markdown(title: str, rows: Rows) -> Iterator[str]:
     yield _line([title, *(name.strip() for name in columns)])
     yield _line(["---", *("---:" for _ in columns)])
     for name, row in rows.items():
-        yield _line([name, *(number(row.get(one)) for one in columns)])
+        yield _line([name, *(number(row.get(column)) for column in columns)])
 
 
 def _line(cells: Sequence[str]) -> str:

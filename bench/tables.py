@@ -24,7 +24,7 @@ def report(tables: Mapping[str, Rows], is_json: bool) -> None:
 def table(rows: Rows) -> str:
     """The rows below a line with the names of their columns."""
     columns = list(dict.fromkeys(name for row in rows.values() for name in row))
-    cells = [["", *columns], *([name, *(number(row.get(one)) for one in columns)] for name, row in rows.items())]
+    cells = [["", *columns], *([name, *(number(row.get(column)) for column in columns)] for name, row in rows.items())]
     first, *others = (max(map(len, column)) + 2 for column in zip(*cells, strict=True))
     return "\n".join(
         f"{name:{first}}" + "".join(f"{cell:>{width}}" for cell, width in zip(line, others, strict=True))

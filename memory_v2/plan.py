@@ -50,7 +50,7 @@ class Step:
     @property
     def diff(self) -> str:
         """What changes on pages, as a unified diff; entries, of which a header changes, have none."""
-        return "".join(one.diff for one in self.changes if not one.path.startswith(f"{ENTRIES}/"))
+        return "".join(change.diff for change in self.changes if not change.path.startswith(f"{ENTRIES}/"))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the facts among the other keys, and a diff instead of the changes."""
@@ -107,8 +107,8 @@ class Plan:
     def applied(self, revision: str | None, names: Collection[str] | None = None) -> Self:
         """The plan after its steps, or those with these names, were carried out by an operation."""
         steps = (
-            replace(one, applied=True) if one.is_due and (names is None or one.name in names) else one
-            for one in self.steps
+            replace(step, applied=True) if step.is_due and (names is None or step.name in names) else step
+            for step in self.steps
         )
         return replace(self, steps=tuple(steps), revision=revision)
 

@@ -39,7 +39,7 @@ def _parameters(operation: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     """The type and the default of each argument, after what the operation works with."""
     types = get_type_hints(operation)
     _, *arguments = signature(operation).parameters.values()
-    return {one.name: (types[one.name], one.default) for one in arguments}
+    return {argument.name: (types[argument.name], argument.default) for argument in arguments}
 
 
 def _check(name: str, kind: Any, value: object) -> None:

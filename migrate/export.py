@@ -61,13 +61,15 @@ def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = Fals
     entries, unread = stored_entries(memory)
     size = 0
     if form == "folder":
-        files = {page.page.path: encode(file_text(page)) for page in pages} | {one.path: one.data for one in entries}
+        files = {page.page.path: encode(file_text(page)) for page in pages} | {
+            entry.path: entry.data for entry in entries
+        }
         for path, data in with_progress([*files.items()], "files written"):
             size += _put(dest / to_system(f"{path}.md"), data)
     else:
         size = _put(dest, b"".join(_data(pages, entries, form)))
     count = len(pages) + len(entries) if form == "folder" else 1
-    held = sum(place_of(one.path) is not None for one in entries)
+    held = sum(place_of(entry.path) is not None for entry in entries)
     return Exported(str(dest), form, len(pages), count, size, (*left_out, *unread), held)
 
 
@@ -161,7 +163,7 @@ def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
         parent=graph.parents.get(page.path, ""),
         depth=depth,
         description=graph.descriptions.get(page.path, ""),
-        children=tuple(Child(one.target, graph.pages[one.target].title, one.label) for one in edges if one.child),
+        children=tuple(Child(edge.target, graph.pages[edge.target].title, edge.label) for edge in edges if edge.child),
         source=source.name,
         day=source.day or iso_day(own.get(DATE)) or page.front_matter.date,
         tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *own_tags)))),
@@ -202,14 +204,14 @@ def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
 
 def entry_lines(files: Sequence[StoredFile]) -> Iterator[bytes]:
     """Each file as a line of JSON: what is known of the entry, or the text of the file if that is nothing."""
-    for one in files:
-        row: dict[str, Any] = {"entry": document(one.entry)} if one.entry else {"text": decode(one.data)}
-        yield row_line({"path": one.path, **row}).encode()
+    for file in files:
+        row: dict[str, Any] = {"entry": document(file.entry)} if file.entry else {"text": decode(file.data)}
+        yield row_line({"path": file.path, **row}).encode()
 
 
 def entries_part(files: Sequence[StoredFile]) -> Iterator[bytes]:
     """The entries as the end of one Markdown file: each with its id and its day above its text, which is quoted."""
-    entries = [one.entry for one in files if one.entry]
+    entries = [file.entry for file in files if file.entry]
     if entries:
         yield b"# Entries\n\n"
     for entry in entries:

@@ -133,7 +133,12 @@ def _scan_plain_files(folder: Path) -> Scan:
         return _has_no_suffix(name) or has_text_suffix(name)
 
     found = scan_folder("plain-files", folder, is_text=is_text, leave_out=_no_bytes)
-    return replace(found, documents=[replace(one, place=ROOT) if one.name == ROOT else one for one in found.documents])
+    return replace(
+        found,
+        documents=[
+            replace(document, place=ROOT) if document.name == ROOT else document for document in found.documents
+        ],
+    )
 
 
 def _reader(name: str, about: str, detect: Callable[[Path], str], scan: Callable[[Path], Scan] | None = None) -> Reader:

@@ -65,10 +65,13 @@ def report_markdown(report: Report) -> str:
     expected = [one for one in report.left_out if one.is_expected]
     sections = {
         "Failed": _by_reason(failed),
-        "Missing in the tree": [_passage(one) for one in passages if one.state == "missing"],
-        **{title: [_warning(one) for one in plan.warnings if one.kind == kind] for kind, title in _WARNINGS.items()},
+        "Missing in the tree": [_passage(passage) for passage in passages if passage.state == "missing"],
+        **{
+            title: [_warning(warning) for warning in plan.warnings if warning.kind == kind]
+            for kind, title in _WARNINGS.items()
+        },
         "Skipped": _by_reason(skipped),
-        "Changed here since": [_passage(one) for one in passages if one.state == "changed"],
+        "Changed here since": [_passage(passage) for passage in passages if passage.state == "changed"],
         "Files left out": _by_reason(unexpected),
         "Files with nothing of yours": _by_reason(expected),
         "What went where": [f"{_went(step)} ({status_of(step)})" for step in plan.steps if step.applied],
@@ -93,7 +96,7 @@ def _sum(counts: Iterable[tuple[int, str]]) -> str:
 
 def missing_lines(found: Verification) -> Iterator[str]:
     """Each passage that is missing: where it is in the source, how it begins, and the reason."""
-    return (_passage(one, str) for one in found.passages if one.state == "missing")
+    return (_passage(passage, str) for passage in found.passages if passage.state == "missing")
 
 
 def of_blocks(found: Verification, mark: str = "") -> str:

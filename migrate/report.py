@@ -75,23 +75,26 @@ def _to_look_at(documents: Sequence[SourceDocument]) -> Iterator[Finding]:
         for secret in find_secrets(document.text):
             yield _finding("secret", document.name, f"{secret.kind} {secret.shown}", secret.line)
         yield from (_finding("dead-reference", document.name, masked(one)) for one in document.dead)
-        yield from (_finding("remark", document.name, masked(one)) for one in document.notes)
+        yield from (_finding("remark", document.name, masked(note)) for note in document.notes)
         said += said_in(document, names)
         for block, lines in texts_of(document.text):
             if block.kind not in ("heading", "front matter"):
                 passages.append(((document.name, (lines.start, lines.stop - 1)), block.content))
-    for one in contradictions(said):
+    for contradiction in contradictions(said):
         values = " · ".join(
-            f"{each.value} ({f'{each.day}, ' if each.day else ''}{each.name}:{each.line})" for each in one.statements
+            f"{each.value} ({f'{each.day}, ' if each.day else ''}{each.name}:{each.line})"
+            for each in contradiction.statements
         )
-        first = one.statements[0]
-        yield _finding("contradiction", first.name, f"{one.subject}, {one.label}: {values}", first.line)
+        first = contradiction.statements[0]
+        yield _finding(
+            "contradiction", first.name, f"{contradiction.subject}, {contradiction.label}: {values}", first.line
+        )
     copies: set[str] = set()
     for group in alike([document.text for document in documents]):
         same = [documents[number].name for number in group.members]
         copies.update(same[1:])
         yield _duplicate([(name, None) for name in same], group.share)
-    rest = [one for one in passages if one[0][0] not in copies]
+    rest = [passage for passage in passages if passage[0][0] not in copies]
     for group in alike([text for _, text in rest], LEAST_WORDS):
         places = [rest[number][0] for number in group.members]
         if len({name for name, _ in places}) > 1:
@@ -137,7 +140,7 @@ def said_in(document: SourceDocument, names: Collection[str]) -> Iterator[Said]:
     headings: list[tuple[int, str]] = []
     for block, lines in placed(parse_blocks(text)):
         if block.kind == "heading":
-            headings = [*(one for one in headings if one[0] < block.level), (block.level, block.words)]
+            headings = [*(heading for heading in headings if heading[0] < block.level), (block.level, block.words)]
         elif block.kind in ("paragraph", "item"):
             for number, line in zip(lines, split_lines(block.content), strict=False):
                 if not (found := stated(line)):

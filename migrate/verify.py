@@ -199,9 +199,9 @@ def _with_marker(text: str) -> re.Pattern[str]:
 
 def _departed(changes: Sequence[PageChange], wanted: Collection[bytes]) -> Counter[bytes]:
     """How many blocks with each key are gone after a change of these pages."""
-    left = Counter(key for one in changes for key in _keys(one.path, one.before) if key in wanted)
+    left = Counter(key for change in changes for key in _keys(change.path, change.before) if key in wanted)
     if left:  # a new page, such as all that an import brings, takes nothing away
-        left.subtract(key for one in changes for key in _keys(one.path, one.after) if key in left)
+        left.subtract(key for change in changes for key in _keys(change.path, change.after) if key in left)
     return +left
 
 

@@ -63,7 +63,7 @@ def _told(steps: Sequence[Step], watch: Watch, is_offline: bool) -> bool:
     for lines in (*parts, of_watch(watch), of_figures(stands, watch, asked)):
         print("\n".join(lines))
     right, wrong = GOALS[is_offline]
-    shares = {verdict: sum(one.verdict == verdict for one in stands) / len(stands) for verdict in VERDICTS}
+    shares = {verdict: sum(stand.verdict == verdict for stand in stands) / len(stands) for verdict in VERDICTS}
     is_reached = shares["right"] >= right and shares["wrong"] <= wrong
     is_reached &= not watch.lost and (is_offline or not watch.stale)
     print(f"the goals are {'reached' if is_reached else 'missed'}: right ≥ {right:.0%}, wrong ≤ {wrong:.0%}, ", end="")

@@ -99,13 +99,13 @@ def standings(texts: Sequence[Text], pages: Mapping[str, Page], retold: Mapping[
         defaultdict[tuple[int, str], Counter[str]](Counter),
     )
     parts = [one for one in sentences_of(texts) if one.subject]
-    for one in parts:
+    for part in parts:
         for sizes, paths in ((left, found), (replaced, retold)):
-            if paths.get(one) in pages:
-                sizes[one.text, one.subject][paths[one]] += len(one.words)
+            if paths.get(part) in pages:
+                sizes[part.text, part.subject][paths[part]] += len(part.words)
     return [
         _stands(shelf, text, subject, texts[text - 1].also, left[text, subject] or replaced[text, subject])
-        for text, subject in dict.fromkeys((one.text, one.subject) for one in parts)
+        for text, subject in dict.fromkeys((part.text, part.subject) for part in parts)
     ]
 
 
@@ -182,7 +182,7 @@ class Answered:
 
 def answered(question: Question, results: SearchResults) -> Answered:
     """Judges the answer to a question."""
-    excerpts = [normal(one.excerpt) for one in results[:FIRST]]
+    excerpts = [normal(result.excerpt) for result in results[:FIRST]]
     together = "\n".join(excerpts)
     is_answered = all(re.search(said, together) for said in question.answer) if question.answer else not results
     new = next((n for n, said in enumerate(excerpts) if all(re.search(a, said) for a in question.answer)), FIRST)

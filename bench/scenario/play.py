@@ -76,7 +76,7 @@ def play(folder: Path, model: Model, threshold: int, kept: Path | None) -> Itera
             result = _written(memory, asked) if isinstance(asked, Text) else memory.search(asked.text)
             number = TEXTS.index(asked) if isinstance(asked, Text) else QUESTIONS.index(asked)
             trace = memory.trace(result.trace)
-            pages = {one.path: parse_page(one.path, memory.read(one.path)) for one in memory.list_files()}
+            pages = {file.path: parse_page(file.path, memory.read(file.path)) for file in memory.list_files()}
             step = Step(number + 1, asked, result, trace, pages)
             if kept and step.is_decided and not any(kept.glob(f"{trace.name.rpartition('-')[0]}-*")):
                 shutil.copy(folder / ".metadata" / "traces" / f"{trace.name}.jsonl", kept)

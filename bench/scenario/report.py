@@ -20,8 +20,8 @@ def progress(step: Step) -> str:
 def of_texts(stands: Sequence[Stands]) -> Iterator[str]:
     """Where each part of each text stands."""
     yield f"{'text':>4}  {'subject':18}{'judged':12}{'because':28}on"
-    for one in stands:
-        yield f"{one.text:4}  {one.subject:18}{one.verdict:12}{one.reason:28}{', '.join(one.pages)}"
+    for stand in stands:
+        yield f"{stand.text:4}  {stand.subject:18}{stand.verdict:12}{stand.reason:28}{', '.join(stand.pages)}"
 
 
 def of_questions(asked: Sequence[Answered]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def of_figures(stands: Sequence[Stands], watch: Watch, asked: Sequence[Answered]
     changed = [one for one in known if one.question.old]
     yield f"\n{'parts of texts':42}{len(stands):4}"
     for verdict in VERDICTS:
-        count = sum(one.verdict == verdict for one in stands)
+        count = sum(stand.verdict == verdict for stand in stands)
         yield f"{f'  on the {verdict} page':42}{count:4}{count / len(stands):6.0%}"
     yield f"{f'sentences lost, of {len(sentences_of(TEXTS))}':42}{len(watch.lost):4}"
     yield f"{'  decided to be told otherwise':42}{len(watch.replaced):4}"

@@ -94,7 +94,7 @@ def _tells(block: str, words: str, numbers: Iterable[str]) -> bool:
 
 def places(sentences: Iterable[Sentence], tree: Tree) -> dict[Sentence, str]:
     """The page of each sentence that the tree has. Where several have it, the one with most of the same part."""
-    found = {one: verbatim(one, tree) or retold(one, tree) for one in sentences}
+    found = {sentence: verbatim(sentence, tree) or retold(sentence, tree) for sentence in sentences}
     sizes: Counter[tuple[int, str, str]] = Counter()
     for one, pages in found.items():
         if len(pages) == 1:

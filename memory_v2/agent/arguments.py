@@ -67,7 +67,10 @@ def _model(kind: Any) -> type[BaseModel]:
         defaults = {field.name: _default(field) for field in fields(kind)}
     else:
         _, *parameters = signature(kind).parameters.values()
-        defaults = {one.name: ... if one.default is one.empty else one.default for one in parameters}
+        defaults = {
+            parameter.name: ... if parameter.default is parameter.empty else parameter.default
+            for parameter in parameters
+        }
     given: dict[str, Any] = {name: (_type(types[name]), default) for name, default in defaults.items()}
     return create_model(kind.__name__, __base__=_base(), **given)
 

@@ -71,7 +71,7 @@ def _made(kind: Callable[..., A], given: Mapping[str, Any]) -> A:
     arguments = dict(given)
     for name, of in _lists(kind).items():
         if name in arguments:
-            arguments[name] = [_made(of, one) for one in arguments[name]]
+            arguments[name] = [_made(of, argument) for argument in arguments[name]]
     return kind(**arguments)
 
 

@@ -259,8 +259,8 @@ def domains(memory: Memory, file: Path | None, as_json: bool) -> None:
     elif file is None:
         out(found.text, newline=False)
     else:
-        for one in found.domains:
-            out(f"{style(plain(one.name), fg='cyan')} {counted(len(one.keywords), 'keyword')}")
+        for domain in found.domains:
+            out(f"{style(plain(domain.name), fg='cyan')} {counted(len(domain.keywords), 'keyword')}")
 
 
 def _context() -> click.Context:

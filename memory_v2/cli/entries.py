@@ -213,7 +213,7 @@ def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as
       silica memory entries import ./memory/shards --agent daryl --apply
     """
     files = [folder] if folder.is_file() else sorted(one for one in folder.rglob("*") if one.suffix in (".md", ".json"))
-    given = {one.relative_to(folder.parent).as_posix(): one.read_bytes() for one in files if one.is_file()}
+    given = {file.relative_to(folder.parent).as_posix(): file.read_bytes() for file in files if file.is_file()}
     with working("reading the entries"):
         plan = memory.entries.import_files(given, agent, apply)
     tell_plan(plan, as_json)
@@ -320,7 +320,7 @@ def _facts(entry: Entry, back: Iterable[Reference]) -> list[tuple[str, str]]:
         "decay": str(entry.decay),
         "status": entry.status + _by(entry) + (f": {entry.retracted}" if entry.retracted else ""),
         "verified": ("yes" if entry.verified else "no") + "".join(f", by {name}" for name in entry.verified_by),
-        "refers to": ", ".join(f"{one.target} ({one.relation})" for one in entry.references),
+        "refers to": ", ".join(f"{reference.target} ({reference.relation})" for reference in entry.references),
         "referred to by": ", ".join(f"{one.target} ({one.relation})" for one in back),
         "derived from": ", ".join(entry.derived_from),
         "worked into": ", ".join(entry.consolidated_into),

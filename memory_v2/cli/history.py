@@ -89,7 +89,7 @@ def history(memory: Memory, page: str | None, most: int, as_json: bool) -> None:
         out_result({"operations": operations[:most]})
     elif operations:
         seen = on_terminal(sys.stdout)
-        for line in table(OPERATIONS, [_row(one, seen) for one in operations[:most]]):
+        for line in table(OPERATIONS, [_row(operation, seen) for operation in operations[:most]]):
             out(line)
     if not operations and page:
         tell(f"no operation has changed {page_path(page)} yet")

@@ -120,14 +120,14 @@ def _captured(notes: Notes, items: Sequence[Extracted], folder: Path) -> int:
 
 def extracted_lines(items: Sequence[Extracted]) -> Iterator[str]:
     """What was extracted, each on a line with its day, its place and how sure it is."""
-    for one in items:
-        people = f"{', '.join(map(plain, one.people))}: " if one.people else ""
-        day = f" [{one.day}]" if one.day else ""
-        closed = " (closed)" if one.is_closed else ""
-        text = " ".join(plain(line) for line in one.text.splitlines())
-        also = f" and {len(one.also)} more" if one.also else ""
-        place = style(f"{plain(one.place)}{also} · {one.grade}", dim=True)
-        category = one.category.removesuffix("s").upper()
+    for item in items:
+        people = f"{', '.join(map(plain, item.people))}: " if item.people else ""
+        day = f" [{item.day}]" if item.day else ""
+        closed = " (closed)" if item.is_closed else ""
+        text = " ".join(plain(line) for line in item.text.splitlines())
+        also = f" and {len(item.also)} more" if item.also else ""
+        place = style(f"{plain(item.place)}{also} · {item.grade}", dim=True)
+        category = item.category.removesuffix("s").upper()
         yield f"{style(category, bold=True)}: {people}{text}{day}{closed}  {place}"
 
 

@@ -298,11 +298,11 @@ def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[
     if is_dry_run:
         yield style(f"{source}, read as {plan.facts['read_as']}", bold=True)
     else:
-        of_interest = (one for one in plan.steps if status_of(one) in ("skipped", "failed"))
+        of_interest = (step for step in plan.steps if status_of(step) in ("skipped", "failed"))
         shown = replace(plan, steps=tuple(one for one in of_interest if not error or str(error) not in one.reason))
     yield from plan_lines(shown, MOST)
-    for one in plan.warnings[:MOST]:
-        yield f"{one.kind} {plain(one.path)}: {plain(one.message)}"
+    for warning in plan.warnings[:MOST]:
+        yield f"{warning.kind} {plain(warning.path)}: {plain(warning.message)}"
     if left_out := plan.facts["left_out"]:
         yield f"{len(left_out):,} left out: {plain(left_out_in_a_line(left_out))}"
     if is_dry_run:

@@ -259,7 +259,7 @@ def _decay(raw: Decay | str | None) -> Decay:
 
 def _references(raw: object) -> tuple[Reference, ...]:
     """What a text refers to, in the order that the file has."""
-    parted = (one.partition(" ") for one in lines("references", raw))
+    parted = (line.partition(" ") for line in lines("references", raw))
     found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
     return tuple(sorted(found, key=lambda one: one.relation != RELATED))
 

@@ -227,7 +227,7 @@ def file_entries(context: Context, batch: Batch) -> tuple[Decision[ConsolidateTa
     home = _ensure_home(draft, batch.domain) if batch.domain else ""
     written = write_brief(draft, blocks, path, [home] if home else ())
     brief = ConsolidateBrief(
-        **{one.name: getattr(written, one.name) for one in fields(written)},
+        **{field.name: getattr(written, field.name) for field in fields(written)},
         observed=observed,
         home=home,
         title=batch.domain.title if batch.domain else "",
@@ -271,8 +271,8 @@ def _leave_out_empty(draft: Draft, home: str) -> None:
 
 def pages_of(entry_ids: Sequence[str], pages: Sequence[Page]) -> Mapping[str, list[str]]:
     """For each of these entries the pages with text that names it as its source."""
-    wanted = {source_name(one): one for one in entry_ids}
-    found: dict[str, list[str]] = {one: [] for one in entry_ids}
+    wanted = {source_name(id_): id_ for id_ in entry_ids}
+    found: dict[str, list[str]] = {id_: [] for id_ in entry_ids}
     for page in pages:
         for name in dict.fromkeys(_named_on(page)):
             if name in wanted:

@@ -182,8 +182,8 @@ def _made(curation: CurationContext, choice: Choice) -> Plan:
     entries = list(chosen(stock, choice))
     inbox = sum(entry.home is None for entry in entries)
     parts = list(batches_of(stock, entries, choice.home))
-    batches = [one for one in parts if isinstance(one, Batch)]
-    warnings = tuple(one for one in parts if isinstance(one, Finding))
+    batches = [part for part in parts if isinstance(part, Batch)]
+    warnings = tuple(part for part in parts if isinstance(part, Finding))
     done: list[_Done] = []
     changes: tuple[PageChange, ...] = ()
     if batches:
@@ -245,7 +245,7 @@ def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
 def _lost(trial: Context, done: _Done) -> Batch | None:
     """The entries of a batch that a later decision has taken out of the tree; `None` if there are none."""
     assert isinstance(trial.storage, OverlayStorage)
-    paths = {one.path for one in trial.storage.changes} | done.task.said_on
+    paths = {change.path for change in trial.storage.changes} | done.task.said_on
     stored = (stored_page(trial.storage, path) for path in sorted(paths))
     now = "\n".join([*paths, *(decode(one.data) for one in stored if one)])
     there, task = {normal(block.content) for block in parse_blocks(now)}, done.task
@@ -262,8 +262,8 @@ def _lost(trial: Context, done: _Done) -> Batch | None:
 
 def _worked_in(stock: Stock, all_done: Sequence[_Done], changes: Iterable[PageChange]) -> Iterator[Step]:
     """The step of each entry, with the pages that have it in the end."""
-    now = {one.path: read_page(one.path, one.after) for one in changes if one.after is not None}
-    gone = {one.path for one in changes if one.after is None}
+    now = {change.path: read_page(change.path, change.after) for change in changes if change.after is not None}
+    gone = {change.path for change in changes if change.after is None}
     named = pages_of([entry.id for done in all_done for entry in done.batch.entries], list(now.values()))
     for done in all_done:
         names = {one.source.name: entry.id for entry, one in done.observed}
@@ -309,14 +309,16 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
     draft.beside += (change for change in plan.changes if place_of(change.path))
     entries = plan.of(WORK_IN)
     decisions = plan.facts["decisions"]
-    summary = f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(one['home'] for one in decisions))}"
+    summary = (
+        f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(decision['home'] for decision in decisions))}"
+    )
     revision = Revision(
         kind="consolidate",
         summary=shorten(summary, MAX_SUMMARY),
         operation=context.operation.id,
         decided_by=plan.decided_by,
         degraded=plan.degraded,
-        why=tuple(f"{one['home']}: {why}" for one in decisions for why in one["why"]),
+        why=tuple(f"{decision['home']}: {why}" for decision in decisions for why in decision["why"]),
         when=context.now(),
     )
     try:
@@ -330,11 +332,11 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
 
 def _keep(curation: CurationContext, asked: Mapping[str, str | None], plan: Plan) -> None:
     steps = [
-        {**asdict(replace(step, changes=())), "changes": [_kept_change(one) for one in step.changes]}
+        {**asdict(replace(step, changes=())), "changes": [_kept_change(change) for change in step.changes]}
         for step in plan.steps
     ]
     names = ("title", "facts", "decided_by", "degraded")
-    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(one) for one in plan.warnings]}
+    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(warning) for warning in plan.warnings]}
     keep_note(curation.store, CONSOLIDATION, {"asked": asked, **kept, "steps": steps})
 
 

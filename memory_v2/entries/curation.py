@@ -114,7 +114,7 @@ def carried_out(store: EntryStore, apply: bool, plan: Callable[[Stock], Plan]) -
 
     def commit(made: Plan) -> str:
         store.make_ready()
-        names = ", ".join(dict.fromkeys(place.id for one in made.changes if (place := place_of(one.path))))
+        names = ", ".join(dict.fromkeys(place.id for change in made.changes if (place := place_of(change.path))))
         return store.commit(made.kind, names, made.changes).revision.id[:12]
 
     return carry_out(lambda: plan(stock_of(store)), commit if apply else None)

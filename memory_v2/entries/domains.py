@@ -55,7 +55,9 @@ def set_domains(store: EntryStore, text: str) -> DomainFile:
     before, after = store.data(DOMAINS_PAGE), encode(domains_page(text))
     if before != after:
         store.make_ready()
-        store.commit("domains", ", ".join(one.name for one in found.domains), [PageChange(DOMAINS_PAGE, before, after)])
+        store.commit(
+            "domains", ", ".join(domain.name for domain in found.domains), [PageChange(DOMAINS_PAGE, before, after)]
+        )
     return found
 
 

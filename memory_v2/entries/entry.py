@@ -123,7 +123,7 @@ class Domain:
 def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:
     """The domain of a name, whatever its case, also as a shard's id (`shard_technical`)."""
     wanted = name.strip().casefold()
-    return next((one for one in domains if one.name in (wanted, wanted.removeprefix(_SHARD))), None)
+    return next((domain for domain in domains if domain.name in (wanted, wanted.removeprefix(_SHARD))), None)
 
 
 def shard_id(domain: str) -> str:

@@ -367,8 +367,15 @@ def _header(entry: Entry) -> Iterator[tuple[str, Written]]:
     yield "status", None if entry.status == "open" else entry.status
     yield "superseded_by", entry.superseded_by
     yield "retracted", entry.retracted
-    yield "backlinks", tuple(one.target for one in entry.references if one.relation == RELATED)
-    yield "references", tuple(f"{one.relation} {one.target}" for one in entry.references if one.relation != RELATED)
+    yield "backlinks", tuple(reference.target for reference in entry.references if reference.relation == RELATED)
+    yield (
+        "references",
+        tuple(
+            f"{reference.relation} {reference.target}"
+            for reference in entry.references
+            if reference.relation != RELATED
+        ),
+    )
     yield "verified", entry.verified or None
     for key in ("verified_by", "derived_from", "consolidated_into", "promoted_from"):
         yield key, getattr(entry, key)

@@ -55,9 +55,9 @@ def import_files(store: EntryStore, files: Mapping[str, bytes], agent: str | Non
         ]
         taken = {*stock.ids, *(part.name for part in parts if isinstance(part, Step) and part.action != SKIP)}
         parts += _shards(store, stock, {name: files[name] for name in sorted(shards)}, space, taken)
-        steps = sorted((one for one in parts if isinstance(one, Step)), key=lambda one: one.action == SKIP)
-        made = Plan("import", steps=tuple(steps), warnings=tuple(one for one in parts if isinstance(one, Finding)))
-        known, others = (sum(one.reason == reason for one in steps) for reason in (KNOWN, NO_ENTRY))
+        steps = sorted((part for part in parts if isinstance(part, Step)), key=lambda one: one.action == SKIP)
+        made = Plan("import", steps=tuple(steps), warnings=tuple(part for part in parts if isinstance(part, Finding)))
+        known, others = (sum(step.reason == reason for step in steps) for reason in (KNOWN, NO_ENTRY))
         return replace(made, title=f"{counted_entries(len(made.planned))} new, {known:,} known, {others:,} other files")
 
     return carried_out(store, apply, plan)
@@ -84,7 +84,7 @@ def _unpacked(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[Findin
             found[name] = data
             continue
         pack = read_pack(data)
-        found |= {f"{name.removesuffix('.md')}/{one.name}.md": one.data for one in pack.entries.values()}
+        found |= {f"{name.removesuffix('.md')}/{entry.name}.md": entry.data for entry in pack.entries.values()}
         findings += (Finding("bad-pack", "error", name, *problem) for problem in pack.problems)
     return found, findings
 
@@ -193,7 +193,7 @@ def vault_findings(observed: Sequence[Observed]) -> list[Finding]:
     targets = Targets(entries)
     files = {one.entry.id: one.file for one in observed}
     of_entries = [*reference_findings(entries, targets), *Copies(entries).findings()]
-    found = [Finding(one.kind, one.severity, files[one.path], one.line, one.message) for one in of_entries]
+    found = [Finding(entry.kind, entry.severity, files[entry.path], entry.line, entry.message) for entry in of_entries]
     found += _repeated_ids(observed)
     shared = {one.entry.promoted_from for one in observed if one.entry.space == SHARED}
     for one in observed:

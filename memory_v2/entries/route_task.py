@@ -68,7 +68,7 @@ class RouteTask:
         self.brief = brief
         self.homes: dict[int, str] = {}
         self.left: dict[int, str] = {}
-        self._domains = {one.name for one in brief.domains}
+        self._domains = {domain.name for domain in brief.domains}
 
     @property
     def system(self) -> Prompt:
@@ -196,8 +196,8 @@ class _Sorting:
 def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
     """The domains as a model is shown them; one without a description by its first keywords."""
     return tuple(
-        Domain(one.name, one.title, one.description or ", ".join(one.keywords[:MOST_KEYWORDS]))
-        for one in domains.domains
+        Domain(domain.name, domain.title, domain.description or ", ".join(domain.keywords[:MOST_KEYWORDS]))
+        for domain in domains.domains
     )
 
 

@@ -112,7 +112,7 @@ def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan
     """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
 
     def plan(stock: Stock) -> Plan:
-        editable = (one for one in stock.entries if stock.is_editable(one))
+        editable = (entry for entry in stock.entries if stock.is_editable(entry))
         made = further(stock, plan_routing(editable, router(store, stock.entries)))
         by_id = {entry.id: entry for entry in stock.entries}
         homes = ((step, _stored(stock, by_id[step.name], step.target)) for step in made.planned)
@@ -245,13 +245,13 @@ def _stems(word: str) -> tuple[str, ...]:
 
 def _best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates with a sign, best first, equal ones in their order."""
-    return sorted((one for one in candidates if one.reasons), key=lambda one: -one.score)
+    return sorted((candidate for candidate in candidates if candidate.reasons), key=lambda one: -one.score)
 
 
 def _decided(candidates: Sequence[Candidate], named: Sequence[str]) -> Routing:
     if not candidates:
         return Routing(None, "nothing in it says where it belongs")
-    best = [one for one in candidates if one.score == candidates[0].score]
+    best = [candidate for candidate in candidates if candidate.score == candidates[0].score]
     among = f" among {', '.join(named)}, which it names" if named else ""
     if len(best) > 1:
         names = ", ".join(one.home for one in best)

@@ -48,10 +48,10 @@ def promote(
         raise InvalidSetting(f"require_verified is True or False, not {require_verified!r}")
 
     def plan(stock: Stock) -> Plan:
-        entries = (one for one in stock.entries if stock.is_editable(one))
+        entries = (entry for entry in stock.entries if stock.is_editable(entry))
         now = store.calendar.now().replace(microsecond=0)
         made = plan_promotion(entries, now, threshold=least, require_verified=require_verified, only=only)
-        steps = (one if one.action == SKIP else replace(one, changes=_changes(stock, one)) for one in made.steps)
+        steps = (step if step.action == SKIP else replace(step, changes=_changes(stock, step)) for step in made.steps)
         return replace(made, steps=tuple(steps))
 
     return carried_out(store, apply, plan)

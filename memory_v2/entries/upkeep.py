@@ -153,7 +153,7 @@ def dedupe(store: EntryStore, apply: bool = False) -> Plan:
     `InvalidSetting`, `StorageError`."""
 
     def plan(stock: Stock) -> Plan:
-        made = plan_deduping((one for one in stock.entries if _can_go(stock, one)), store.calendar)
+        made = plan_deduping((entry for entry in stock.entries if _can_go(stock, entry)), store.calendar)
         return replace(made, steps=tuple(_archived(stock, step) for step in made.steps))
 
     return carried_out(store, apply, plan)
@@ -167,7 +167,7 @@ def _archived(stock: Stock, step: Step) -> Step:
 def plan_deduping(entries: Iterable[Entry], calendar: Calendar) -> Plan:
     """What says the same. Of duplicates a verified one stays, else the oldest. Archived and closed entries are left
     alone, and copies in the shared space are no duplicates of their originals."""
-    open_ones = [one for one in entries if not one.archived and one.status == "open"]
+    open_ones = [entry for entry in entries if not entry.archived and entry.status == "open"]
     by_saying: dict[tuple[str, str, str], list[Entry]] = {}
     for one in sorted(open_ones, key=_age):
         by_saying.setdefault((one.space, calendar.written(one.observed_at) or "", one.text.strip()), []).append(one)
@@ -189,7 +189,7 @@ def _near(ids: list[str], share: float) -> Finding:
 
 
 def _without_numbers(entries: Iterable[Entry]) -> list[str]:
-    return [" ".join(word for word in one.text.split() if not any(map(str.isdigit, word))) for one in entries]
+    return [" ".join(word for word in entry.text.split() if not any(map(str.isdigit, word))) for entry in entries]
 
 
 def _age(entry: Entry) -> tuple[bool, datetime, str]:

@@ -251,18 +251,22 @@ def _telling(known: Sequence[Term], facts: Facts, question: Question) -> Iterato
     for word, (whole, *_) in question.terms.items():
         # A pair of characters is another word than each of the two.
         forms = [one for one in known if one.word == word and (one.term == whole or not has_cjk(word))]
-        here = frozenset({whole, *question.forms.get(whole, ()), *(one.term for one in forms)})
+        here = frozenset({whole, *question.forms.get(whole, ()), *(form.term for form in forms)})
         related = question.related.get(whole, ())
         if not forms:
             yield _Telling(here, related, unknown, 0.0)
             continue
-        if all(one.term != whole for one in forms) and len(parts := question.terms[word][1:]) > 1 and not has_cjk(word):
+        if (
+            all(form.term != whole for form in forms)
+            and len(parts := question.terms[word][1:]) > 1
+            and not has_cjk(word)
+        ):
             # An identifier that no place has: each of its parts is a word.
             for part in dict.fromkeys(parts):
                 known_by = rarity(counts[part], facts.count) if counts[part] else 0.0
                 yield _Telling(frozenset({part}), (), known_by or unknown, known_by)
             continue
-        weight = rarity(max(counts[one.term] for one in forms), facts.count)
+        weight = rarity(max(counts[form.term] for form in forms), facts.count)
         is_name = whole in question.proper and not any(map(str.isdigit, whole))
         yield _Telling(here, related, weight * (1 - (1 - NAME) * large if is_name else 1), weight)
 

@@ -403,7 +403,7 @@ def _named_lines(text: str, line: int | None) -> tuple[int, ...]:
 
 
 def _named(place: Place) -> tuple[Named, ...]:
-    return tuple(Named(*one) for one in json.loads(place.named))
+    return tuple(Named(*fields) for fields in json.loads(place.named))
 
 
 def _written(lines: Iterable[int], known: Mapping[int, Line], page: int, today: int, calendar: Calendar) -> _Written:

@@ -190,8 +190,8 @@ class KnownEntries:
                 return
             for statement in _SCHEMA.split(";\n"):
                 tables.execute(statement)
-            for one in self._entries():
-                _add(tables, one)
+            for entry in self._entries():
+                _add(tables, entry)
 
 
 def erase(folder: Path | None) -> None:

@@ -227,7 +227,9 @@ class EntryIndex:
         with self._store.reading() as tables:
             rows = tables.execute(f"SELECT path, size, mark, digest FROM entry_pages WHERE {_BELOW}", _below(folder))
             known = {path: Known(*one) for path, *one in rows}
-        stale = [one for one in stamps.values() if (known.get(one.path) or _UNKNOWN)[:2] != (one.size, one.mark)]
+        stale = [
+            stamp for stamp in stamps.values() if (known.get(stamp.path) or _UNKNOWN)[:2] != (stamp.size, stamp.mark)
+        ]
         gone = [path for path in known if path not in stamps]
         stale.sort()
         for start in range(0, len(stale), BATCH):

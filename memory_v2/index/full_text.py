@@ -485,6 +485,6 @@ def said_then(
     rows = tables.execute(asked, given | ({} if within is None else {"within": packed(within)}))
     places = [place for place in read_places(tables, [number for (number,) in rows]).values() if place.kind == "text"]
     said = read_said(tables, places, calendar)
-    then = [one for one in places if asked_for.include(said[one.id].day, said[one.id].day)]
+    then = [place for place in places if asked_for.include(said[place.id].day, said[place.id].day)]
     then.sort(key=lambda one: (-said[one.id].day, -said[one.id].turn, one.page, one.first_line))
     return [Ranked(one, 0.0, f"date {date.fromordinal(said[one.id].day)}", said[one.id]) for one in then[:limit]]

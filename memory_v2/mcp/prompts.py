@@ -36,7 +36,7 @@ def _remember(memory: Memory, text: str) -> str:
 
 
 def _tidy(memory: Memory, page: str) -> str:
-    inside = [one for one in memory.list_files() if not page or f"{one.path}/".startswith(f"{page.strip('/')}/")]
+    inside = [file for file in memory.list_files() if not page or f"{file.path}/".startswith(f"{page.strip('/')}/")]
     if page and not inside:
         raise MCPError(INVALID_PARAMS, f"there is no page {page[:80]!r}; resources/list lists all pages")
     largest = sorted(inside, key=lambda one: -one.size_bytes)[:LARGEST]

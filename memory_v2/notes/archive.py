@@ -105,7 +105,7 @@ def _in_the_way(folder: Path, name: str) -> Iterator[str]:
 def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Collection[str]) -> dict[str, list[str]]:
     """What notes have that stands nowhere else, or is not done yet, by their names."""
     findings = audit_notes(context, Choice(), [missing]).findings
-    uncurated = Counter(one.path for one in findings if one.about not in captured)
+    uncurated = Counter(finding.path for finding in findings if finding.about not in captured)
     pending = Counter(
         one.file for one in extracted if one.category == "pending" and one.grade != "keyword" and not one.is_closed
     )

@@ -225,14 +225,14 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else [getattr(value, one.name) for one in fields(value)]
+    return value.isoformat() if isinstance(value, date) else [getattr(value, field.name) for field in fields(value)]
 
 
 def _reader(hint: Any) -> Callable[[Any], Any]:
     """What makes a value of a type from the plain data that `to_json` has written."""
     if is_dataclass(hint):
         hints, make = get_type_hints(hint), cast("Callable[..., Any]", hint)
-        readers = [_reader(hints[one.name]) for one in fields(hint)]
+        readers = [_reader(hints[field.name]) for field in fields(hint)]
         return lambda row: make(*[read(value) for read, value in zip(readers, row, strict=True)])
     if get_origin(hint) is tuple:
         read_item = _reader(get_args(hint)[0])

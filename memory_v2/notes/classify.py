@@ -219,7 +219,10 @@ def _said_by(words: str, fields: Iterable[Field], is_log: bool = True) -> dict[C
     found: dict[Category, Verdict] = {}
     for category in CATEGORIES if is_log else OPEN:
         said = [
-            cue for one in fields for cue in cues(plain, category, one) if one != "markers" or labels_as(plain, cue)
+            cue
+            for field in fields
+            for cue in cues(plain, category, field)
+            if field != "markers" or labels_as(plain, cue)
         ]
         if said and not _is_condition(plain, category):
             found[category] = ("heading", words)

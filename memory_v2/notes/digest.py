@@ -113,7 +113,7 @@ def digest_lines(digest: Digest, max_tokens: int | None = None) -> list[str]:
     shown = _fitting([items for _, items in sections], room)
     for head, (_, items), count in zip(heads, sections, shown, strict=True):
         lines.append(head)
-        lines += [_item(one) for one in items[:count]]
+        lines += [_item(item) for item in items[:count]]
         if 0 < count < len(items):
             lines.append(f"  … and {len(items) - count} more")
     return [*lines, last]
@@ -143,10 +143,10 @@ def _names(one: Extracted) -> frozenset[str]:
 def _new(contacts: Sequence[Extracted], known: Collection[str]) -> Iterator[Extracted]:
     """Those that name somebody who is not known, each person once."""
     names = set(known)
-    for one in contacts:
-        if _names(one) and not names.intersection(_names(one)):
-            yield one
-        names |= _names(one)
+    for contact in contacts:
+        if _names(contact) and not names.intersection(_names(contact)):
+            yield contact
+        names |= _names(contact)
 
 
 def _deltas(found: Sequence[Extracted], since: date, until: date) -> Iterator[Delta]:

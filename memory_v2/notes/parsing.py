@@ -230,7 +230,7 @@ def read_note(name: str, data: bytes) -> Note | LeftOut:
 def _sections(parts: Sequence[Heading | Unit], count: int) -> Iterator[Section]:
     headings = [part for part in parts if isinstance(part, Heading)]
     starts = [Heading("", 0, 0), *headings] if not headings or headings[0].line else headings
-    for heading, following in zip(starts, [*(one.line for one in starts[1:]), count], strict=True):
+    for heading, following in zip(starts, [*(start.line for start in starts[1:]), count], strict=True):
         yield Section(heading.words, heading.level, heading.line + 1, max(following, heading.line + 1))
 
 

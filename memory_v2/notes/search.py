@@ -182,8 +182,8 @@ class Places:
 
     def _places(self, results: Sequence[SearchResult], part: NoteFilter, most: int) -> Ranked:
         """The first results in a part of the notes, with what their notes say. What is gone meanwhile is left out."""
-        notes = {note.name: note for note in self.folder.cache.notes({note_of(one.path) for one in results})}
-        known = (_Place.of(one, notes[name]) for one in results if (name := note_of(one.path)) in notes)
+        notes = {note.name: note for note in self.folder.cache.notes({note_of(result.path) for result in results})}
+        known = (_Place.of(result, notes[name]) for result in results if (name := note_of(result.path)) in notes)
         chosen = list(islice((place for place in known if part.has(place.tags, place.day)), most))
         by_item: dict[str, list[Extracted]] = {}
         for one in extracted_in(self.folder.cache, {place.note.name for place in chosen}):
@@ -226,7 +226,7 @@ class _Place:
     @classmethod
     def of(cls, result: SearchResult, note: Note) -> _Place:
         first, last = result.lines
-        items = [one for one in note.items if one.first_line <= last and one.last_line >= first]
+        items = [item for item in note.items if item.first_line <= last and item.last_line >= first]
         section = next((one for one in note.sections if one.first_line <= first <= one.last_line), None)
         tags = tuple(dict.fromkeys((*note.tags, *(section.tags if section else ()))))
         day = max((item.day for item in items if item.day), default=None if items else note.day)
@@ -286,7 +286,7 @@ def _signs(place: NoteHit, newest: date | None) -> list[tuple[str, float]]:
 
 def _visible(places: Ranked, part: NoteFilter, limit: int) -> tuple[Ranked, int]:
     """The places that are shown, with more than so many; and how many before the last of these are hidden."""
-    visible = [one for one in places if part.over or not one[1].is_over]
+    visible = [place for place in places if part.over or not place[1].is_over]
     seen = places.index(visible[limit - 1]) + 1 if len(visible) >= limit else len(places)
     return visible, seen - min(len(visible), limit)
 

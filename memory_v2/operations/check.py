@@ -260,7 +260,11 @@ def _conflicts(page: Page, merged: Merged | None) -> Iterator[Finding]:
         yield Finding(
             "section-conflict", "notice", page.path, page.line_of(merged.places[0]), message, "bring them together"
         )
-    places = [one.place for one in conflicts(page.text) if not (merged and merged.page and one.place in merged.gone)]
+    places = [
+        conflict.place
+        for conflict in conflicts(page.text)
+        if not (merged and merged.page and conflict.place in merged.gone)
+    ]
     blocks = page.placed_blocks() if places else ()
     code = [range(at, at + len(one.text)) for at, one in blocks if one.kind in ("fence", "code")]
     for place in places:

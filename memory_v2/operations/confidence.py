@@ -35,7 +35,7 @@ def is_answered(
     if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
         return True
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
-    texts += [(_told(one.path, one.section, one.text), one.date) for one in places[:BEST]]
+    texts += [(_told(place.path, place.section, place.text), place.date) for place in places[:BEST]]
     return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts, with_entries))
 
 

@@ -31,11 +31,11 @@ def statements(results: Iterable[SearchResult], find: Callable[[str], Page | Non
     are one in the place of the better, if they are of one section, day and source or one holds the other. What is no
     longer on its page as it was found stays as it is."""
     joined: list[Excerpt | SearchResult] = []
-    for one in excerpts(results, find):
-        if isinstance(one, Excerpt):
-            _add(joined, one)
+    for excerpt in excerpts(results, find):
+        if isinstance(excerpt, Excerpt):
+            _add(joined, excerpt)
         else:
-            joined.append(one)
+            joined.append(excerpt)
     return [one.result() if isinstance(one, Excerpt) else one for one in joined]
 
 
@@ -178,8 +178,8 @@ def fitting(results: Sequence[SearchResult], find: Callable[[str], Page | None],
     statement, those of one section, day and source as one below one citation. The best is there, cut if it must be."""
     found: list[Excerpt | SearchResult] = []
     left = max_tokens + 1  # there is no blank line below the last
-    for one in excerpts(results, find):
-        place, joined = _joined(found, one)
+    for excerpt in excerpts(results, find):
+        place, joined = _joined(found, excerpt)
         if not found and _size(joined) > left:
             joined = _cut(results[0], max_tokens)
         more = _size(joined) - sum(map(_size, found[place : place + 1]))

@@ -76,8 +76,8 @@ class PastOperation:
             "when": self.when,
             "kind": self.first.kind,
             "summary": self.first.summary,
-            "decided_by": list(dict.fromkeys(one.decided_by for one in revisions if one.decided_by)),
-            "degraded": [one.degraded for one in revisions if one.degraded],
+            "decided_by": list(dict.fromkeys(revision.decided_by for revision in revisions if revision.decided_by)),
+            "degraded": [revision.degraded for revision in revisions if revision.degraded],
             "changed_pages": self.paths,
             "undone_by": self.undone_by,
         }

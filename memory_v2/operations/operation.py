@@ -81,7 +81,7 @@ def argument(method: Callable[..., Any], name: str) -> Argument:
     only = SimpleNamespace(__annotations__={name: parameter.annotation})  # the others may be for type checkers only
     annotated = get_type_hints(only, vars(inspect.getmodule(method)), include_extras=True)[name]
     kind, about = get_args(annotated)
-    literal = next((one for one in (kind, *get_args(kind)) if get_origin(one) is Literal), None)
+    literal = next((arg for arg in (kind, *get_args(kind)) if get_origin(arg) is Literal), None)
     return Argument(kind, about, parameter.default, get_args(literal))
 
 

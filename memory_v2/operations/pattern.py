@@ -31,7 +31,7 @@ def matching_results(context: Context, pattern: str, limit: int, where: SearchFi
     most = limit if where.is_of_whole_pages else limit * SPARE
     found = matches(pattern, [readable(page.body).removeprefix(BYTE_ORDER_MARK) for page in pages], most)
     results = (_result(context, pages[number], line + 1) for number, line in found)
-    admitted = (one for one in results if where.has(one.path, one.date, one.source))
+    admitted = (result for result in results if where.has(result.path, result.date, result.source))
     return [one for one, _ in zip(admitted, range(limit), strict=False)]
 
 

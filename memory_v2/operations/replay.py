@@ -193,7 +193,9 @@ def _head_before(history: History, trace: Trace, traces: Traces) -> str:
     try:
         if not first:
             return history.head if history.begun else ""
-        return next((history.before(one.id) for one in history.revisions() if one.id.startswith(first)), "")
+        return next(
+            (history.before(revision.id) for revision in history.revisions() if revision.id.startswith(first)), ""
+        )
     except StorageError as error:
         logger.info("the replay does not know when lines were written: %s", error)
         return ""

@@ -75,7 +75,7 @@ def _path(given: object) -> str:
 
 
 def _below(graph: Graph, path: str) -> frozenset[str]:
-    found = frozenset(one for one in graph.pages if one == path or one.startswith(f"{path}/"))
+    found = frozenset(page for page in graph.pages if page == path or page.startswith(f"{path}/"))
     if not found:
         raise PageNotFound(path)
     return found

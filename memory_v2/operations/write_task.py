@@ -184,7 +184,7 @@ class WriteTask:
 
     def _told_before(self, page: Page, numbers: Sequence[int]) -> Replace | None:
         """The call by which just these blocks are replaced in words of the model's own already."""
-        told = (one for one in self.calls if isinstance(one, Replace) and one.text is not None)
+        told = (call for call in self.calls if isinstance(call, Replace) and call.text is not None)
         return next((one for one in told if one.page == page.path and numbers_on(page, one.blocks) == numbers), None)
 
     def _amend(self, before: Replace, call: Replace) -> Prompt:

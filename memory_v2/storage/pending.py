@@ -249,7 +249,9 @@ def _from_json(data: object) -> Pending:
         case {"unsettled": [*pages]}:
             return PendingSplits(tuple(map(page_path, pages)))
         case {"erase": [*traces], "leftovers": [*leftovers]}:
-            return PendingErasure(tuple(map(str, traces)), tuple(Leftover(*map(str, one)) for one in leftovers))
+            return PendingErasure(
+                tuple(map(str, traces)), tuple(Leftover(*map(str, leftover)) for leftover in leftovers)
+            )
         case {
             "text": str(text),
             "path": str() | None as path,

@@ -293,7 +293,7 @@ def _answer(memory: Memory, given: Mapping[str, Any] | str) -> str:
     if not isinstance(name, str) or name not in _COMMANDS:
         raise ToolProblem(f"Unknown command: {str(name)[:80]}. The commands are {', '.join(_COMMANDS)}.")
     kind, run = _COMMANDS[name]
-    known = {one.name for one in fields(kind)}  # arguments that a later version of the tool may have are let pass
+    known = {field.name for field in fields(kind)}  # arguments that a later version of the tool may have are let pass
     asked = checked(f"memory {name}", kind, {key: value for key, value in told.items() if key in known})
     return run(memory, kind(**asked))
 

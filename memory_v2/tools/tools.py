@@ -398,7 +398,7 @@ def memory_history(
     if path and not operations:
         memory.read(path)  # a page that never was is an error
     most = max_results or 10
-    lines = [operation_line(one) for one in operations[:most]]
+    lines = [operation_line(operation) for operation in operations[:most]]
     fitting = how_many_fit(lines)
     document = {"operations": as_document(operations[:fitting])} | {"left_out": len(operations) - fitting}
     if not lines:
@@ -437,4 +437,4 @@ def undo_memory(
 
 def _has_id(operation: PastOperation, begins: str) -> bool:
     wanted = begins.strip().lower()
-    return len(wanted) >= SHORTEST_ID and any(one.id.startswith(wanted) for one in operation.revisions)
+    return len(wanted) >= SHORTEST_ID and any(revision.id.startswith(wanted) for revision in operation.revisions)

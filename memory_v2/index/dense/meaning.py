@@ -44,9 +44,9 @@ _ROWS = 1024
 
 def units(text: str) -> list[str]:
     """What of a text has a vector: all of it, then each of its sentences if there are several."""
-    parts = (unmarked(one).strip() for one in sentences(text))
+    parts = (unmarked(sentence).strip() for sentence in sentences(text))
     whole = text.strip()
-    return [whole, *islice((one for one in parts if len(one) >= SHORTEST and one != whole), MOST_SENTENCES)]
+    return [whole, *islice((part for part in parts if len(part) >= SHORTEST and part != whole), MOST_SENTENCES)]
 
 
 class _Held:

@@ -40,8 +40,8 @@ def _filed(brief: WriteBrief, conversation: Conversation, plain: bool) -> tuple[
 
     if not isinstance(brief, ConsolidateBrief):
         return file_text(brief, plain)
-    results = (one for one in conversation.messages if isinstance(one, ToolResult))
-    accepted = [one.call for one in results if not one.is_error]
+    results = (message for message in conversation.messages if isinstance(message, ToolResult))
+    accepted = [result.call for result in results if not result.is_error]
     return file_observations(brief, accepted if plain else None)
 
 

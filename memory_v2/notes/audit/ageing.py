@@ -75,11 +75,11 @@ def _is_open(item: Item, one: Extracted) -> bool:
 def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator[Finding]:
     last = mentions[-1]
     first_day, last_day = mentions[0].day or date.max, last.day or date.max
-    if any(one.is_closed and one.day == last_day for one in mentions):
+    if any(mention.is_closed and mention.day == last_day for mention in mentions):
         return
     if (context.today - last_day).days > context.policy.unfinished_days:
         message = f"open since {first_day}, {(context.today - first_day).days} days: {shorten(last.text, SHOWN)}"
-        also = tuple(one.place for one in mentions[:-1])
+        also = tuple(mention.place for mention in mentions[:-1])
         yield Finding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
 
 

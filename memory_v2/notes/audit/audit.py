@@ -67,12 +67,12 @@ class Audit:
     @property
     def counts(self) -> Mapping[str, int]:
         """How many findings of each code there are, in the order of the table."""
-        numbers = Counter(one.code for one in self.findings)
+        numbers = Counter(finding.code for finding in self.findings)
         return {name: numbers[name] for name in CODES if numbers[name]}
 
     def reaches(self, severity: Severity) -> bool:
         """Whether a finding is as grave as this, or graver."""
-        return any(one.severity in at_least(severity) for one in self.findings)
+        return any(finding.severity in at_least(severity) for finding in self.findings)
 
 
 def audit_notes(context: AuditContext, choice: Choice, checks: Iterable[Check] = CHECKS) -> Audit:
@@ -111,7 +111,7 @@ def read_baseline(file: Path) -> frozenset[str]:
 
 def write_baseline(file: Path, findings: Iterable[Finding], known: Collection[str] = ()) -> None:
     """Writes a baseline of these findings, and of what another baseline knows. Raises `StorageError`."""
-    rows = [{"code": one.code, "path": one.path, "fingerprint": one.fingerprint} for one in findings]
+    rows = [{"code": finding.code, "path": finding.path, "fingerprint": finding.fingerprint} for finding in findings]
     lines = ",\n  ".join(
         sorted(json.dumps(row, ensure_ascii=False) for row in (*rows, *({"fingerprint": one} for one in known)))
     )

@@ -32,10 +32,10 @@ def differing(context: AuditContext) -> Iterator[Finding]:
     """The values of lasting notes that another note contradicts."""
     lasting = {note.name for note in context.lasting}
     for found in contradictions(_said(context)):
-        here = next((one for one in reversed(found.statements) if one.name in lasting), None)
+        here = next((statement for statement in reversed(found.statements) if statement.name in lasting), None)
         if here is None:
             continue
-        other = next(one for one in found.statements if normal(one.value) != normal(here.value))
+        other = next(statement for statement in found.statements if normal(statement.value) != normal(here.value))
         if here.day and other.day and here.day > other.day:
             continue
         place = f"{other.name}:{other.line}"
@@ -94,7 +94,7 @@ def drift(context: AuditContext) -> Iterator[Finding]:
     lasting = {note.name for note in context.lasting}
     logs = {note.name for note in context.notes if is_log(note)}
     series: dict[str, list[Measurement]] = {}
-    totals = [one for one in _measurements(context) if one.reading.form == "total"]
+    totals = [measurement for measurement in _measurements(context) if measurement.reading.form == "total"]
     for one in totals:
         if one.source.file in logs and one.source.day and one.source.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)

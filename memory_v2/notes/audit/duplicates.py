@@ -42,19 +42,19 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 def repeated(context: AuditContext) -> Iterator[Finding]:
     """Duplicates; contradictions that differ in a `not`; what was struck out and is still said."""
-    everything = [one for one in context.statements if _says_something(one[1])]
+    everything = [statement for statement in context.statements if _says_something(statement[1])]
     copies: Copies = {}
     for members in _groups(context, everything):
         first = members[0]
-        if dead := next((one for one in members if struck_part(one[1])), None):
+        if dead := next((member for member in members if struck_part(member[1])), None):
             yield from _still_said(dead, members)
             continue
-        against = next((one for one in members if polarity(one[1].text) != polarity(first[1].text)), None)
+        against = next((member for member in members if polarity(member[1].text) != polarity(first[1].text)), None)
         if against:
             if first[0].name != against[0].name and _same_words(context, first[1], against[1]):
                 yield from _opposite(first, against)
         elif not _is_series(members) and not _is_form(context, members):
-            same = [first, *(one for one in members if _is_copy(one, first))]
+            same = [first, *(member for member in members if _is_copy(member, first))]
             if len(same) > 1:
                 copies.setdefault((first[0].name, same[1][0].name), []).append(same)
     yield from _duplicates(copies)
@@ -130,7 +130,7 @@ def _duplicates(copies: Copies) -> Iterator[Finding]:
 
 def _duplicate(group: Sequence[Said]) -> Finding:
     (note, item), *others = group
-    places = [_place(one) for one in others]
+    places = [_place(other) for other in others]
     how = "also" if normal(item.text) == normal(others[0][1].text) else "almost the same"
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     message = f"{how} in {places[0]}{more}: {shorten(item.text, SHOWN)}"

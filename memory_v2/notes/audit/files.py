@@ -28,7 +28,7 @@ def own(context: AuditContext) -> Iterator[Finding]:
         return None if data is None else [*_secrets(note, context.texts.get(note.name, "")), *_encodings(note, data)]
 
     findings = context.folder.cache.results("checked", Finding, check)
-    return (one for one in findings if one.path in context.files)
+    return (finding for finding in findings if finding.path in context.files)
 
 
 def _encodings(note: Note, data: bytes) -> Iterator[Finding]:

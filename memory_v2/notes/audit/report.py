@@ -22,8 +22,8 @@ def audit_lines(audit: Audit, most: int | None = MOST) -> Iterator[str]:
     """The findings by code, the gravest first: at most so many of each."""
     for code, findings in _by_code(audit):
         yield f"{code.severity} {code.name} ({len(findings)}): {code.meaning} → {code.advice}"
-        for one in findings[:most]:
-            yield f"  {one.place}  {one.message}"
+        for finding in findings[:most]:
+            yield f"  {finding.place}  {finding.message}"
         if most is not None and len(findings) > most:
             yield f"  … and {len(findings) - most} more: --select {code.name} shows all"
     yield _summary(audit)
@@ -42,7 +42,7 @@ def audit_report(audit: Audit) -> str:
 
 def _by_code(audit: Audit) -> Iterator[tuple[Code, Sequence[Finding]]]:
     for name in audit.counts:
-        yield CODES[name], [one for one in audit.findings if one.code == name]
+        yield CODES[name], [finding for finding in audit.findings if finding.code == name]
 
 
 def _summary(audit: Audit) -> str:
@@ -69,7 +69,7 @@ def audit_sarif(audit: Audit, version: str) -> dict[str, Any]:
     run = {
         "tool": {"driver": driver},
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder of notes."}}},
-        "results": [_result(one) for one in audit.findings],
+        "results": [_result(finding) for finding in audit.findings],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -25,7 +25,7 @@ def find_leftovers(bucket: Bucket, prefix: str, lease: Lease, holds: Callable[[b
         found = None if version.is_deletion else bucket.get(version.key, version_id=version.id)
         return found is not None and holds(found.data)
 
-    kept = [one for one in bucket.versions(prefix) if one.id != _UNVERSIONED or not one.is_latest]
+    kept = [version for version in bucket.versions(prefix) if version.id != _UNVERSIONED or not version.is_latest]
     versions = [one for one in kept if _is_own(one.key.removeprefix(prefix))]
     held = side_by_side(is_held, versions, lease)
     return [Leftover(one.key, one.id) for one, is_so in zip(versions, held, strict=True) if is_so]
@@ -34,7 +34,7 @@ def find_leftovers(bucket: Bucket, prefix: str, lease: Lease, holds: Callable[[b
 def remove_leftovers(bucket: Bucket, prefix: str, leftovers: Iterable[Leftover]) -> None:
     """Removes these versions, unless they are the latest; and deletions of keys of which nothing else is left. Only
     what `find_leftovers` can find is removed: a note may have come with the memory from a stranger."""
-    own = (one for one in leftovers if one.name.startswith(prefix))
+    own = (leftover for leftover in leftovers if leftover.name.startswith(prefix))
     wanted = {one for one in own if _is_own(one.name.removeprefix(prefix))}
     for key in {name for name, _ in wanted}:
         versions = [one for one in bucket.versions(key) if one.key == key]
