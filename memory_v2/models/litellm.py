@@ -63,6 +63,7 @@ class LiteLLMModel:
         if self._marks_cache:
             request["cache_control_injection_points"] = CACHED
         client = self._client
+        keys = long_enough([self._api_key, *(v for name, v in os.environ.items() if name.endswith("_API_KEY"))])
         try:
             completion = client.completion(
                 **request,
@@ -75,9 +76,8 @@ class LiteLLMModel:
             )
             answer = completion.model_dump(mode="json", warnings=False)
         except Exception as error:
-            raise translated(error, failures()) from error
-        keys = [self._api_key, *(value for name, value in os.environ.items() if name.endswith("_API_KEY"))]
-        return with_usage(read_chat(answer, long_enough(keys), self._cost), conversation, self._cost)
+            raise translated(error, failures(), keys) from error
+        return with_usage(read_chat(answer, keys, self._cost), conversation, self._cost)
 
     @cached_property
     def _client(self) -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import email.utils
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
@@ -64,9 +64,10 @@ def check_key(model: str, key: str | None) -> None:
         raise InvalidSetting(f"the key of the model {model} contains a line break or another character that no key has")
 
 
-def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
+def translated(error: Exception, table: Sequence[Failure], keys: Iterable[str] = ()) -> ModelError:
     """The error as a `ModelError`. The HTTP status decides what it means; without one, the first line of `table` that
-    matches the error or one of its causes. The message quotes the provider or the operating system."""
+    matches the error or one of its causes. The message quotes the provider or the operating system, without the `keys`
+    and the one that was sent."""
     links = list(_chain(error))
     if (response := _refusal(links)) is None:
         words, again = next(
@@ -80,7 +81,7 @@ def translated(error: Exception, table: Sequence[Failure]) -> ModelError:
     own_fault = ("had an internal error", True) if status >= 500 else ("rejected the request", False)
     words, again = STATUSES.get(status, own_fault)
     asked = {"true": True, "false": False}.get(response.headers.get("x-should-retry"), again)
-    detail = f"HTTP {status}{_said(response)}"
+    detail = f"HTTP {status}{_said(response, keys)}"
     return ModelError(f"it {words} ({detail})", retryable=asked, retry_after=_after(response.headers))
 
 
@@ -112,7 +113,7 @@ def _refusal(links: Sequence[BaseException]) -> Any:
     return next((r for r in responses if r is not None and r.headers and r.status_code >= 400), None)
 
 
-def _said(response: Any) -> str:
+def _said(response: Any, keys: Iterable[str]) -> str:
     """The error message in the provider's response, on one line and without our key, which some providers repeat."""
     try:
         body = json.loads(response.content)
@@ -120,7 +121,7 @@ def _said(response: Any) -> str:
         said = " ".join((error if isinstance(error, str) else error["message"]).split())
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return ""
-    said = hidden(said, keys_sent(response.request.headers))
+    said = hidden(said, [*keys, *keys_sent(response.request.headers)])
     return f": {said[:_MAX_DETAIL]}" if said else ""
 
 

@@ -80,7 +80,7 @@ class Anthropic:
         "tool_use": "tool_use",
         "length": "max_tokens",
         "refusal": "refusal",
-        "other": "pause_turn",
+        "other": "a_reason_without_a_name",  # LiteLLM reads `pause_turn` as the end, or as a length, by its version
     }
 
     def key(self, headers: Mapping[str, str]) -> str | None:
