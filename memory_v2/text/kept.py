@@ -6,7 +6,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from difflib import SequenceMatcher
 
 MAX_PAIRS = 2_500
 """How many pairs of items are compared one by one, where none is the only one of its kind. In a longer stretch that
@@ -30,6 +29,8 @@ def kept(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, in
             for (a, b), (a_end, b_end) in zip([(0, 0), *anchors], [*anchors, (len(was), len(has))], strict=True):
                 todo.append((start + a, start + a_end, new_start + b, new_start + b_end))
         elif 0 < len(was) * len(has) <= MAX_PAIRS:
+            from difflib import SequenceMatcher  # which reading a page does not need
+
             for block in SequenceMatcher(None, was, has, autojunk=False).get_matching_blocks():
                 pairs += [(start + block.a + n, new_start + block.b + n) for n in range(block.size)]
     return sorted(pairs)

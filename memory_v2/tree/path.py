@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from memory_v2.errors import InvalidPath
 
@@ -166,6 +165,8 @@ def child_path(parent: str, name: str) -> str:
 
 def similar_paths(path: str, paths: Iterable[str]) -> list[str]:
     """The paths that may have been meant: those that end in the same name, and those that are spelled alike."""
+    from difflib import get_close_matches  # only for a page that there is not
+
     known = {each.casefold(): each for each in paths}
     same_name = [each for each in known.values() if each.rsplit("/", 1)[-1] == path.rsplit("/", 1)[-1]]
     alike = [known[key] for key in get_close_matches(path.casefold(), known, n=3)]
