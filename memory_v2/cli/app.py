@@ -8,7 +8,6 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.edge import Program
-from memory_v2.cli.serve import serve
 from memory_v2.cli.verb import ChosenMemory, MemoryVerbs, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
@@ -86,7 +85,19 @@ NOTES_VERBS = {
 """The verbs of `silica notes`, likewise."""
 
 
-@click.group(cls=Program, invoke_without_command=True)
+class Commands(Program):
+    """The commands. `serve` is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """`memory` and `notes`, then `serve`."""
+        return [*super().list_commands(ctx), "serve"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As click does."""
+        return loaded("serve", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=Commands, invoke_without_command=True)
 @click.version_option(__version__, prog_name="silica", message="%(prog)s %(version)s")
 @click.pass_context
 def silica(context: click.Context) -> None:
@@ -118,7 +129,7 @@ Environment:
   SILICA_MEMORY_PRICES           a JSON file with your own prices
   SILICA_MEMORY_TIMEZONE         your time zone, such as Europe/Madrid (UTC)
   SILICA_MEMORY_AGENT            whose entries 'capture' makes (default)
-  SILICA_MEMORY_DENSE            on: search by meaning too (off)
+  SILICA_MEMORY_DENSE            off: search by words only, not by meaning
   SILICA_MEMORY_BACKEND          local or s3, if --path is not given
   SILICA_MEMORY_S3_BUCKET        the bucket; boto3 finds the credentials
   SILICA_MEMORY_S3_PREFIX        the prefix of all keys (memory; /: none)
@@ -217,6 +228,3 @@ def notes(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
-
-
-silica.add_command(serve)

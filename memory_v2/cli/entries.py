@@ -24,6 +24,7 @@ from memory_v2.cli.output import (
     table,
     tell,
     tell_plan,
+    tell_secrets,
     working,
 )
 from memory_v2.cli.verb import GroupOfVerbs, Verb, given_text, json_option, option_for, with_memory
@@ -99,7 +100,7 @@ def capture(
             out_result(captured)
         else:
             out(_captured(captured))
-        _tell_secrets(captured)
+        tell_secrets(captured.id, captured.secrets)
 
 
 def _typed() -> Iterator[str]:
@@ -122,7 +123,7 @@ def _capture_batch(memory: Memory, batch: Any, as_json: bool) -> None:
         known = len(result.captured) - new
         out(f"captured {counted(new, 'text')}" + (f"; {known:,} were known" if known else ""))
     for captured in result.captured:
-        _tell_secrets(captured)
+        tell_secrets(captured.id, captured.secrets)
     for bad in result.bad_lines:
         tell(f"{plain(batch.name)}:{bad.line}: {plain(bad.problem)}; this line was not captured")
     if result.bad_lines:
@@ -134,11 +135,6 @@ def _captured(captured: Captured) -> str:
     if captured.was_known:
         return f"{name} says so already"
     return f"{name} captured" + (f"; near {plain(captured.near)}" if captured.near else "")
-
-
-def _tell_secrets(captured: Captured) -> None:
-    for secret in captured.secrets:
-        tell(f"{captured.id}: {secret}")
 
 
 COLUMNS = (

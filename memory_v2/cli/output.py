@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.memory import Memory
     from memory_v2.operations.results import Result, SearchResults
     from memory_v2.plan import Plan, Step  # and not when it runs: it brings models and the index to every verb
+    from memory_v2.text.secrets import Secret
 
 # Control characters but the tab, line separators, marks that reverse the direction of writing, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -65,6 +66,12 @@ def out_json(document: Any) -> None:
 def tell(sentence: str) -> None:
     """Prints a notice on standard error."""
     click.echo(f"silica: {plain(sentence)}", err=True)
+
+
+def tell_secrets(where: str, secrets: Sequence[Secret]) -> None:
+    """Warns of the likely secrets in a text that was stored."""
+    for secret in secrets:
+        tell(f"{where}: {secret}")
 
 
 def on_terminal(stream: TextIO | None) -> bool:

@@ -26,6 +26,7 @@ from memory_v2.cli.output import (
     report,
     style,
     tell,
+    tell_secrets,
     working,
     yes_option,
 )
@@ -98,8 +99,7 @@ def write(
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
         told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
         out(" · ".join(filter(None, told)))
-    for secret in result.secrets:
-        tell(f"{result.path}: {secret}")
+    tell_secrets(result.path, result.secrets)
     admit(result)
 
 

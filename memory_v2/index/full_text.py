@@ -303,9 +303,8 @@ class FullTextIndex:
         """Whether `recall` goes by meaning too."""
         return self._dense is not None and self._dense.is_installed
 
-    @property
     def sentence_meaning(self) -> Callable[[str], Sequence[float]] | None:
-        """What gives the vector of a whole text; `None` where search goes by words only."""
+        """What gives the vector of a whole text; `None` where search goes by words only. Loads the model."""
         return self._dense.of_sentences() if self._dense else None
 
     @property

@@ -165,8 +165,8 @@ class SplitBrief:
     """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
     children may not use the paths in `taken`. Most of a `crowded` page are links, which are grouped until at most
     `most_children` are listed. `is_piece` tells whether a child holds a piece of a large block and cannot take in more.
-    `about` gives the page that a link leads to, or `None`, and `meaning` the vector of a text, where texts are compared
-    by meaning."""
+    `about` gives the page that a link leads to, or `None`, and `meaning`, where texts are compared by meaning, what
+    gives the vector of one."""
 
     view: PageView
     threshold: int
@@ -178,7 +178,7 @@ class SplitBrief:
     today: date
     is_piece: Callable[[str], bool]
     about: Callable[[str], Page | None] = lambda path: None
-    meaning: Callable[[str], Sequence[float]] | None = None
+    meaning: Callable[[], Callable[[str], Sequence[float]] | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.operations.commit import commit
@@ -269,11 +270,12 @@ def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     refresh(context)
     now = split_lines(decode(context.storage.read(path).data))
     known: dict[str, list[_Blamed]] = {}
+    left: _Left = {}
     states = _states(recorded, path, known)
     before = states[-1] if states else _Blamed(None, [], [])
     lines, brought = _brought(before.lines, before.brought, now, None)
     written = [
-        _written_by(recorded, revision, line, path, known) if revision and line.strip() else revision
+        _written_by(recorded, revision, line, path, known, left) if revision and line.strip() else revision
         for line, revision in zip(lines, brought, strict=True)
     ]
     return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(lines, written, strict=True), 1)]
@@ -285,6 +287,10 @@ class _Blamed(NamedTuple):
     revision: Revision | None
     lines: list[str]
     brought: list[Revision | None]
+
+
+_Left: TypeAlias = dict[tuple[str, str], Mapping[str, Revision | None]]
+"""By revision and page: the lines that then left the page."""
 
 
 def _states(recorded: History, path: str, known: dict[str, list[_Blamed]]) -> list[_Blamed]:
@@ -301,19 +307,30 @@ def _states(recorded: History, path: str, known: dict[str, list[_Blamed]]) -> li
 
 
 def _written_by(
-    recorded: History, revision: Revision, line: str, path: str, known: dict[str, list[_Blamed]]
+    recorded: History, revision: Revision, line: str, path: str, known: dict[str, list[_Blamed]], left: _Left
 ) -> Revision:
     """The revision that wrote a line which this one brought to a page: an older one if it took the line from another
     page."""
     for other in revision.paths:
         if other == path or is_entry(other):
             continue
-        states = _states(recorded, other, known)
-        at = next((place for place, state in enumerate(states) if state.revision == revision), 0)
-        if at and states[at - 1].lines.count(line) > states[at].lines.count(line):
-            older = states[at - 1].brought[states[at - 1].lines.index(line)]
-            return _written_by(recorded, older, line, other, known) if older else revision
+        if (revision.id, other) not in left:
+            left[revision.id, other] = _lines_that_left(_states(recorded, other, known), revision)
+        if line in left[revision.id, other]:
+            older = left[revision.id, other][line]
+            return _written_by(recorded, older, line, other, known, left) if older else revision
     return revision
+
+
+def _lines_that_left(states: Sequence[_Blamed], revision: Revision) -> Mapping[str, Revision | None]:
+    """The lines that a page has fewer of after a revision, each with the revision that brought the first of it."""
+    at = next((place for place, state in enumerate(states) if state.revision == revision), 0)
+    if not at:
+        return {}
+    before = states[at - 1]
+    fewer = Counter(before.lines) - Counter(states[at].lines)
+    pairs = zip(reversed(before.lines), reversed(before.brought), strict=True)  # of equal lines the first comes last
+    return {line: brought for line, brought in pairs if line in fewer}
 
 
 def _brought(

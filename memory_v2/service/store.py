@@ -133,22 +133,26 @@ class Store:
 
     def events_after(self, position: int, limit: int = 500) -> list[Event]:
         """The events of all tenants after a position, in order, without a hole."""
-        with self.engine.connect() as connection:
-            if not self.is_sqlite:
-                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+        with self._reading_all() as connection:
             query = select(tables.outbox).where(tables.outbox.c.position > position)
             rows = connection.execute(query.order_by(tables.outbox.c.position).limit(limit)).mappings()
             return [Event(**row) for row in rows]
 
     def event_bounds(self) -> tuple[int, int]:
         """The positions of the last event that is no longer kept, and of the newest; 0 if there was none yet."""
-        with self.engine.connect() as connection:
-            if not self.is_sqlite:
-                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+        with self._reading_all() as connection:
             query = select(tables.about.c.value).where(tables.about.c.name == "dropped")
             dropped = int(connection.execute(query).scalar() or 0)
             newest = connection.execute(select(func.max(tables.outbox.c.position))).scalar()
             return dropped, int(newest or dropped)
+
+    @contextmanager
+    def _reading_all(self) -> Iterator[Connection]:
+        """A connection that reads the rows of all tenants."""
+        with self.engine.connect() as connection:
+            if not self.is_sqlite:
+                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+            yield connection
 
     def sweep(self, keep_events: float) -> int:
         """Removes what has expired, and events older than so many seconds. Returns how many rows that were."""

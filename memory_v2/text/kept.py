@@ -39,10 +39,8 @@ def kept(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, in
 def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
     """The places of items that are in each sequence once: the longest series of them that is in the order of both."""
     places = {item: place for place, item in _single(new)}
-    ends, last = (
-        list[int](),
-        list[int](),
-    )  # of the best series of each length: its end in `new`, and its number in `chain`
+    # of the best series of each length: its end in `new`, and its number in `chain`
+    ends, last = list[int](), list[int]()
     chain: list[tuple[int, int, int]] = []
     for place, item in _single(old):
         if (new_place := places.get(item)) is not None:

@@ -44,37 +44,33 @@ class Dense:
         """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or,
         with a `problem`, if it cannot be loaded."""
         with self._lock:
-            if self._loaded is None and not self.problem:
-                self._loaded = self._load(store)
+            if self._loaded is None and (encoder := self._ready()) is not None:
+                from memory_v2.index.dense.meaning import Meaning
+
+                self._loaded = Meaning(encoder, store)
             return self._loaded
 
-    def _load(self, store: Store) -> Meaning | None:
-        if not self.is_installed:
-            return None
-        try:
-            from memory_v2.index.dense import encoder, meaning
-        except ImportError as error:
-            self.problem = f"searched by words only, as a package fails to load ({error}): {HOW}"
-            return None
-        try:
-            return meaning.Meaning(self._encoder or encoder.load_encoder(), store)
-        except (OSError, WrongModel) as error:
-            self.problem = f"searched by words only, as the model cannot be used ({error}): {HOW} --force-reinstall"
-            return None
-
     def of_sentences(self) -> Callable[[str], Sequence[float]] | None:
-        """What gives the vector of a whole text; `None` if it cannot be loaded."""
-        if not self.is_installed:
-            return None
-        try:
-            from memory_v2.index.dense import encoder
+        """What gives the vector of a whole text; `None` as for `meaning`."""
+        with self._lock:
+            if self._sentences is None and (encoder := self._ready()) is not None:
+                # kept, as a split asks for the same texts as the one before it: 30 MB at most
+                encode = encoder.encode
+                self._sentences = lru_cache(10_000)(lambda text: [number / 127 for number in encode(text).tolist()])
+            return self._sentences
 
-            encode = (self._encoder or encoder.load_encoder()).encode
-        except (ImportError, OSError, WrongModel):
-            return None
-        if self._sentences is None:  # kept, as a split asks for the same texts as the one before it: 30 MB at most
-            self._sentences = lru_cache(10_000)(lambda text: [number / 127 for number in encode(text).tolist()])
-        return self._sentences
+    def _ready(self) -> Encoder | None:
+        if self._encoder is None and not self.problem and self.is_installed:
+            try:
+                from memory_v2.index.dense.encoder import load_encoder
+            except ImportError as error:
+                self.problem = f"searched by words only, as a package fails to load ({error}): {HOW}"
+                return None
+            try:
+                self._encoder = load_encoder()
+            except (OSError, WrongModel) as error:
+                self.problem = f"searched by words only, as the model cannot be used ({error}): {HOW} --force-reinstall"
+        return self._encoder
 
     def forget(self) -> None:
         """Forgets what is held in memory of the vectors, which were erased."""

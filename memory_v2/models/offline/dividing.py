@@ -180,7 +180,7 @@ def _by_likeness(page: MeasuredPage) -> tuple[Strategy, list[Group]]:
     there = [
         [block.text for block in home.blocks[home.top :] if block.kind != "heading"][:MOST_OF_CHILD] for home in homes
     ]
-    found = iter(vectors([*said, *(text for texts in there for text in texts)], page.brief.meaning))
+    found = iter(vectors([*said, *(text for texts in there for text in texts)], page.brief.meaning()))
     own = [next(found) for _ in said]
     points = [Point(middle_of([next(found) for _ in texts]), len(texts), is_group=True) for texts in there]
     points += [Point(vector) for vector in own if vector]

@@ -82,8 +82,11 @@ def together(blocks: Sequence[Block]) -> list[int]:
     """The last block of what hangs together from each block on, by number: a numbered list, a quoted text, a line with
     the list, code, table or quotation that it leads into; and the source line below."""
     ends = list(range(len(blocks) + 1))
+    last_alike = len(blocks)  # of the neighbours of one kind that begin behind the block
     for number in range(len(blocks) - 1, 0, -1):
         block, following = blocks[number - 1], blocks[number]
+        if number + 1 < len(blocks) and blocks[number + 1].kind != following.kind:
+            last_alike = number + 1
         said = readable(block.content).strip()
         leads = block.kind in _LEADS and (
             said.rstrip("*_").endswith((":", "：")) or _BOLD_LINE.fullmatch(said) is not None
@@ -97,16 +100,8 @@ def together(blocks: Sequence[Block]) -> list[int]:
         elif is_run:
             ends[number] = ends[number + 1]
         elif following.kind in _LED and (leads or (block.kind == "paragraph" and is_attached)):
-            ends[number] = ends[_last_alike(blocks, number + 1)]
+            ends[number] = ends[last_alike]
     return ends
-
-
-def _last_alike(blocks: Sequence[Block], number: int) -> int:
-    """The last of the neighbours of one kind that begin with a block."""
-    kind = blocks[number - 1].kind
-    while number < len(blocks) and blocks[number].kind == kind:
-        number += 1
-    return number
 
 
 def _is_numbered(block: Block) -> bool:
