@@ -8,6 +8,7 @@ from time import process_time
 import pytest
 
 from memory_v2.models.offline.naming import terms_of
+from memory_v2.models.offline.outline import together
 from memory_v2.models.offline.topics import is_aside, sentences
 from memory_v2.operations.split import times_of
 from memory_v2.text.kept import kept
@@ -43,6 +44,7 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "rules": ("---\n", lambda text: Lines(text.split("\n")).statement(3, 4)),
     "headings": ("# a\n", lambda text: _lines_of(parse_page("log", text))),
     "lines that repeat": ("- a\n", lambda text: gathered(_imported(text[4:]), [_imported(text)])),
+    "lines that lead in": ("- a:\n", lambda text: together(parse_page("log", text).blocks)),
     "lines that change by turns": (
         "a\nb\nc\n",
         lambda text: kept(text.split("\n"), text.replace("b", "d").split("\n")),
