@@ -60,6 +60,8 @@ def application(parts: Parts) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Parts = app.state.parts
     running = [asyncio.create_task(parts.feed.run()), asyncio.create_task(_sweep(parts))]
+    if parts.redis:
+        running.append(asyncio.create_task(parts.redis.listen(parts.feed.wake)))
     try:
         yield
     finally:
@@ -68,6 +70,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await run_in_threadpool(parts.close)
+        if parts.redis:
+            await parts.redis.close()
 
 
 async def _sweep(parts: Parts) -> None:
@@ -101,7 +105,7 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
     async def readyz() -> Response:
         checks = {"store": "ok", "feed": "failing" if parts.feed.failing else "ok"}
         try:
-            await asyncio.wait_for(run_in_threadpool(parts.store.check), READY_SECONDS)
+            await asyncio.wait_for(run_in_threadpool(parts.check), READY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it is, the service is not ready
             checks["store"] = type(error).__name__
         is_ready = set(checks.values()) == {"ok"}
