@@ -1,5 +1,8 @@
-"""Ends connections to PostgreSQL on which no answer comes. A server that is frozen keeps its sockets open and acknowledges
-what is sent to it, so neither its own limits nor those of TCP end the wait."""
+"""Ends connections to PostgreSQL on which no answer comes.
+
+A server that is frozen keeps its sockets open and acknowledges what is sent to it, so neither its own limits nor those
+of TCP end the wait.
+"""
 
 from __future__ import annotations
 
