@@ -202,8 +202,10 @@ def test_malformed_requests_are_told_in_one_form(shared: Running) -> None:
         client.post("/entries", json={"data": {"content": []}}),
         client.post("/entries", json=entry("x", level="forever")),
         client.get("/query", params={"since": "yesterday"}),
+        client.get("/query", params={"since": "0.5"}),
         client.get("/query", params={"level": "none"}),
     ):
         assert (answer.status_code, code(answer)) == (422, "VALIDATION_FAILED")
     assert code(client.get("/nothing")) == "NOT_FOUND"
     assert code(client.put("/search")) == "METHOD_NOT_ALLOWED"
+    assert client.request("OPTIONS", "/context/S").headers["allow"] == "DELETE, GET, PATCH, PUT"
