@@ -42,6 +42,8 @@ MIN_SHARE = 32
 """The least share of a line that a part of a page has, in characters."""
 MIN_PHRASE = 16
 """The least room for another part, in characters."""
+MOST_READ = 500
+"""How many blocks are read: more than a page has but in a text that is still to be split."""
 ENOUGH = 3
 """From how many parts those below them are not told."""
 RECURRING = 3
@@ -93,7 +95,7 @@ def describe_page(title: str, blocks: Sequence[Block], telling: Sequence[str] = 
     paragraphs the first and as many of the largest as fit, in their order; and then what is on the pages `below`, given
     by their titles. A conversation, and a text without any of these, is told by single words: by `telling`,
     or the most telling ones."""
-    line = listed_title(title)
+    line, blocks = listed_title(title), blocks[:MOST_READ]
     front = next((block for block in blocks if block.kind == "front matter"), None)
     if front and (given := read_front_matter(front.text).description):
         return _followed(line, [given])

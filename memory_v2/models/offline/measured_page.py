@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,7 +54,7 @@ class MeasuredPage:
         self.blocks = self.page.blocks
         self.body = _movable(self.page)
         self.sizes = [0, *(block.size for block in self.blocks)]
-        self.units = find_units(self.blocks, self.body, self.full, self.size)
+        self.units = find_units(self.blocks, self.body, self.full)
 
     @cached_property
     def collections(self) -> list[Page]:
@@ -67,7 +68,7 @@ class MeasuredPage:
             child.path == child_path(self.page.path, name)
             and fold(child.properties.get("split_from", "")) == fold(self.page.path)
             and not (child.piece or child.children or child.properties.get("source") or named_span(name))
-            and len(find_units(child.blocks, _movable(child), self.full, lambda _: 0)) >= LEAST_ALIKE // 2
+            and len(find_units(child.blocks, _movable(child), math.inf)) >= LEAST_ALIKE // 2
         )
 
     @cached_property
