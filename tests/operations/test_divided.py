@@ -42,9 +42,7 @@ def test_the_line_that_somebody_else_gave_a_page_stays_when_it_is_divided() -> N
 @pytest.mark.parametrize(
     ("heading", "below", "name"),
     [
-        ("UPDATE: Late Session Developments", "### Peer audit\n\nDone.\n\n", "peer-audit"),
         ("MAJOR LATE-SESSION DEVELOPMENT: Chamber loaded (23:50 UTC)", "", "chamber-loaded"),
-        ("Actualización: hallazgos", "### El puerto\n\nCerrado.\n\n", "el-puerto"),
         ("Key findings", "### Tides\n\nHigh.\n\n", "key-findings"),
     ],
 )

@@ -42,6 +42,8 @@ MIN_SHARE = 32
 """The least share of a line that a part of a page has, in characters."""
 MIN_PHRASE = 16
 """The least room for another part, in characters."""
+LEAST_COVERED = 0.3
+"""The least share of a page, in bytes, that a line without values is told from; below that, they are told too."""
 MOST_READ = 500
 """How many blocks are read: more than a page has but in a text that is still to be split."""
 ENOUGH = 3
@@ -82,6 +84,7 @@ _ABBREVIATED = re.compile(
 LONGEST_ABBREVIATED = 12
 """How far before the end of a sentence an abbreviation is looked for, in characters: more than any of them has."""
 _CLAUSE = re.compile(r"\s+[-–—→|]+\s+|—|\s*[;；：。]|[:.]\s|\s*\(")
+_COMMA = re.compile(r",\s|，|、")
 _YEAR = re.compile(r"(?<![\w.,/-])(?:19|20)\d\d(?![\w,/-])")
 _CLOSED = re.compile(r"\([^()]*\)|\"[^\"]*\"|„[^“”]*[“”]|“[^”]*”|«[^»]*»|「[^」]*」|『[^』]*』")
 _OPENING = re.compile(r"[(\"„“«「『]")
@@ -216,13 +219,14 @@ class Topic:
 
 def topics_of(blocks: Sequence[Block], title: str, keep_values: bool) -> list[Topic]:
     """The parts of a page, without those that begin as others do again and again. Items with values, which change while
-    the line about the page stays, are left out unless there is nothing else or they are to be kept."""
+    the line about the page stays, are left out unless there is little else or they are to be kept."""
     told = list(_topics(blocks, frozenset(words(title)), 0))
     begun = Counter(_start(topic) for topic in told)
     found = list({topic.words: topic for topic in told}.values())
     once = [topic for topic in found if begun[_start(topic)] < RECURRING or not topic.is_said] or found
     lasting = [topic for topic in once if not (topic.is_said and has_value(topic.words))]
-    return once if keep_values or not lasting else lasting
+    is_enough = sum(topic.size for topic in lasting) >= LEAST_COVERED * sum(block.size for block in blocks)
+    return lasting if is_enough and not keep_values else once
 
 
 def _start(topic: Topic) -> str:
@@ -344,6 +348,8 @@ def phrase(text: str, limit: int) -> str:
     if len(told) <= limit:
         return _ended(_closed(told)) if text.rstrip().endswith((":", "：")) else _closed(told)
     ends = [found.start() for found in _CLAUSE.finditer(told, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    if max(ends, default=0) < limit // 2:
+        ends += [found.start() for found in _COMMA.finditer(told, 0, limit + 1) if found.start() >= limit // 2]
     return _ended(_closed(told[: max(ends)])) if ends else _cut(told, limit)
 
 

@@ -234,12 +234,16 @@ def _call(
 
 
 def _child(page: MeasuredPage, group: Group, names: Names) -> dict[str, Any]:
-    telling = page.terms.telling(page.places(group.numbers, group.kept), MOST_TOLD)
+    places = page.places(group.numbers, group.kept)
+    telling = page.terms.telling(places, MOST_TOLD)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
+    of_most = [term for term in terms if page.terms.is_of_most(places, term)]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     name, title = group.name, group.title
     if not (group.kept or (name in page.children and named_span(name))):  # else an older part of it has this page
-        name, told = names.give(_candidates(group, terms), fallback)
+        # Notes that merely mention somebody are not called by the name: by two, if none is of most of them.
+        named = of_most or ([", ".join(terms[:2]), *terms] if group.is_collection else terms)
+        name, told = names.give(_candidates(group, named), fallback)
         title = title or capitalized(shorten(told, MAX_TITLE))
     title = shorten(title, MAX_TITLE) or name
     blocks = [page.blocks[number - 1] for number in group.numbers]

@@ -29,6 +29,7 @@ from memory_v2.models.offline.naming import (
 from memory_v2.text.dates import covers, find_dates, named_span
 from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.plain import capitalized, plain, shorten
+from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import has_cjk, stem, unbroken_words, words
 from memory_v2.tree.block import encode, readable
 from memory_v2.tree.front_matter import read_front_matter
@@ -190,11 +191,12 @@ def _by_folder(leaves: Sequence[Listed], homes: Sequence[Listed], most: int) -> 
     depth = shared.count("/") + bool(shared)
 
     def key(each: Listed) -> str:
-        return "".join(each.folder.split("/")[depth : depth + 1])
+        parts = each.folder.split("/")[depth : depth + 2]
+        return "/".join(parts if parts and not is_meaningful(slug(parts[0])) else parts[:1])
 
     there = {key(home): home for home in reversed(homes)}
     return [
-        Group(members, home, capitalized(" ".join(re.sub("[-_]", " ", folder).split())))
+        Group(members, home, capitalized(" ".join(re.sub("[-_]", " ", folder.rpartition("/")[2]).split())))
         for folder, members, home in _by_key(leaves, key, there, most)
     ]
 
@@ -338,12 +340,14 @@ def _children(groups: Sequence[Group], vocabulary: Vocabulary, names: Names, roo
     for group in groups:
         inside = vocabulary.places([*group.members, *([group.home] if group.home else [])])
         named = vocabulary.titles.telling(inside, MOST_TOLD, least=1)
+        said = vocabulary.said.telling(inside, 3)
         name, title = (group.home.name, plain(group.home.title)) if group.home else ("", group.title)
         if not group.home:
-            told = [*vocabulary.tagged.telling(inside, 3), *vocabulary.said.telling(inside, 3), *named]
+            told = [*vocabulary.tagged.telling(inside, 3), *said, *named]
+            title = title if is_meaningful(slug(title)) else ""
             name, first = names.give([*filter(None, [group.name or title]), *told], group.members[0].title)
             title = shorten(title or capitalized(first), MAX_TITLE)
-        line = keyword_line(title, named, min(room, MAX_DESCRIPTION))
+        line = keyword_line(title, named or said, min(room, MAX_DESCRIPTION))
         links = show_numbers(sorted(member.number for member in group.members), "L")
         children.append({"name": name, "title": title, "description": line, "links": links})
     return children

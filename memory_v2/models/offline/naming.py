@@ -112,6 +112,11 @@ class Terms:
         spelled = surfaces_of(inside)
         return [_joined([spelled.get(part, part) for part in term]) for term in chosen]
 
+    def is_of_most(self, part: Iterable[int], term: str) -> bool:
+        """Whether at least half of the texts at these places have a term."""
+        having = [tuple(map(stem, words(term))) in self.terms[place] for place in part]
+        return 2 * sum(having) >= len(having)
+
 
 class Names:
     """The names that a new child cannot have, because a page or another new child has them."""
