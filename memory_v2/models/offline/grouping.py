@@ -344,9 +344,9 @@ def _children(groups: Sequence[Group], vocabulary: Vocabulary, names: Names, roo
         name, title = (group.home.name, plain(group.home.title)) if group.home else ("", group.title)
         if not group.home:
             told = [*vocabulary.tagged.telling(inside, 3), *said, *named]
-            title = title if is_meaningful(slug(title)) else ""
-            name, first = names.give([*filter(None, [group.name or title]), *told], group.members[0].title)
-            title = shorten(title or capitalized(first), MAX_TITLE)
+            own = group.name or (title if title_terms(title) else "")
+            name, first = names.give([*filter(None, [own]), *told], group.members[0].title)
+            title = shorten(title if first == plain(own) else capitalized(first), MAX_TITLE)
         line = keyword_line(title, named or said, min(room, MAX_DESCRIPTION))
         links = show_numbers(sorted(member.number for member in group.members), "L")
         children.append({"name": name, "title": title, "description": line, "links": links})
