@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.models.offline.describing import describe_page, is_common_heading
+from memory_v2.models.offline.describing import describe_page
+from memory_v2.models.offline.naming import is_common_heading
 from memory_v2.tree.block import parse_blocks
 
 FTS5 = """# Full-text search with SQLite FTS5

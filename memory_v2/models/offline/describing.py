@@ -158,8 +158,8 @@ def _about(title: str, blocks: Sequence[Block]) -> str:
     levels = [block.level for block in blocks if block.kind == "heading"]
     is_one_of_many = has_title and min(levels[1:], default=9) <= levels[0]
     opening = [] if find_dates(title) or is_one_of_many else opening
-    told = (phrase(said, room) for block in [*_summary(blocks), *opening] for said in _sentences(block))
-    return next((said for said in told if said and not has_value(said)), "")
+    phrases = (phrase(said, room) for block in [*_summary(blocks), *opening] for said in _sentences(block))
+    return next((said for said in phrases if said and not has_value(said)), "")
 
 
 def _summary(blocks: Sequence[Block]) -> list[Block]:
