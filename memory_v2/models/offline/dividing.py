@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from memory_v2.models.base import ToolCall
@@ -13,8 +14,8 @@ from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.likeness import groups_of, middle_of, vectors
 from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
 from memory_v2.models.offline.naming import MAX_TITLE, Names, heading_name, keyword_line
-from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections, is_conversation
-from memory_v2.models.offline.periods import by_time
+from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
+from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
@@ -23,6 +24,7 @@ from memory_v2.tree.block import encode, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import child_path
+from memory_v2.tree.source import told_sources
 
 Strategy = Literal["topic", "chronological", "entity", "size"]
 Division = tuple[Strategy, list[Group]]
@@ -57,7 +59,7 @@ def divide(brief: SplitBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         if links and _left_after(brief, call := _call(page, "topic", [], names, links)) <= brief.target:
             return (call,)
     strategies: list[Callable[[MeasuredPage], Division]] = [_by_section, _by_date, _by_likeness]
-    if is_conversation([page.blocks[number - 1] for number in page.body]):
+    if page.is_talk:
         strategies = [_by_date]  # it is not torn by what it speaks of
     for strategy in [] if plainly else strategies:
         kind, groups = strategy(page)
@@ -135,7 +137,7 @@ def _by_likeness(page: MeasuredPage) -> Division:
             numbers = tuple(sorted(n for place in places if place >= there for n in told[place - there]))
             if places[0] < there and numbers:
                 home = homes[places[0]]
-                groups.append(Group(numbers, home.path.rsplit("/", 1)[-1], home.title, "", True, home))
+                groups.append(Group(numbers, home.path.rsplit("/", 1)[-1], home.title, is_collection=True, kept=home))
             elif len(places) >= LEAST_ALIKE // 2 and page.size(numbers) >= MIN_CHILD_BYTES:
                 groups.append(Group(numbers, is_collection=True))
         if groups and page.left(groups) <= page.brief.target:
@@ -184,7 +186,12 @@ def _by_size(page: MeasuredPage, most: int) -> Iterator[Group]:
 
 def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
     """A group that was made by size, named by the sections that stand whole in it: by the one that is most of it, or by
-    the first and the last one."""
+    the first and the last one. A conversation is named by its days, as far as they were told."""
+    said = told_sources(page.blocks) if page.is_talk else {}
+    days = sorted({f"{said[number].day}" for number in numbers if number in said and said[number].day})
+    if days and days[0][:YEAR] == days[-1][:YEAR]:
+        period = period_of([days[0], days[-1]], numbers)
+        return replace(period, name=f"{period.name} log", is_period=False)
     outline, inside, done = Outline(page.blocks), set(numbers), 0
     sections: dict[str, range] = {}
     for number in numbers:
@@ -240,7 +247,7 @@ def _child(page: MeasuredPage, group: Group, names: Names) -> dict[str, Any]:
     of_most = [term for term in terms if page.terms.is_of_most(places, term)]
     fallback = shorten(page.blocks[group.numbers[0] - 1].content, 40)
     name, title = group.name, group.title
-    if not (group.kept or (name in page.children and named_span(name))):  # else an older part of it has this page
+    if not (group.kept or (group.is_period and name in page.children)):  # else an older part of it has this page
         # Notes that merely mention somebody are not called by the name: by two, if none is of most of them.
         named = of_most or ([", ".join(terms[:2]), *terms] if group.is_collection else terms)
         name, told = names.give(_candidates(group, named), fallback)

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.naming import Terms, texts_of
-from memory_v2.models.offline.outline import find_units
+from memory_v2.models.offline.outline import find_units, is_conversation
 from memory_v2.text.dates import named_span
+from memory_v2.text.speakers import is_message
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, encode
 from memory_v2.tree.page import Page
@@ -34,14 +35,15 @@ MOST_OF_CHILD = 40
 @dataclass(frozen=True)
 class Group:
     """One new child: its blocks, and its name if that is clear already; `also` tells it from others of that name. A
-    `collection` is made of notes, and told by single words: a sentence of one says nothing of the others. `kept` is the
-    child that is there already, to which they are added."""
+    `collection` is made of notes, and told by single words: a sentence of one says nothing of the others. What is of a
+    `period` joins the child of that period; `kept` is another child that is there already."""
 
     numbers: tuple[int, ...]
     name: str = ""
     title: str = ""
     also: str = ""
     is_collection: bool = False
+    is_period: bool = False
     kept: Page | None = None
 
 
@@ -55,6 +57,12 @@ class MeasuredPage:
         self.body = _movable(self.page)
         self.sizes = [0, *(block.size for block in self.blocks)]
         self.units = find_units(self.blocks, self.body, self.full)
+
+    @cached_property
+    def is_talk(self) -> bool:
+        """Whether the page is a conversation, or has messages of one."""
+        body = [self.blocks[number - 1] for number in self.body]
+        return any(is_message(block.content) for block in body) or is_conversation(body)
 
     @cached_property
     def collections(self) -> list[Page]:

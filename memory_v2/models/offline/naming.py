@@ -144,7 +144,7 @@ class Names:
         name = slug(title) or "notes"
         if not is_meaningful(name):
             name = f"about-{name}"
-        if named_span(name):
+        if named_span(name) and not name.endswith("-log"):
             name = f"{name}-log"
         number = 2
         while f"{name}-{number}" in self:

@@ -35,7 +35,7 @@ def by_time(page: MeasuredPage, runs: Runs) -> list[Group]:
     for names in _full_enough(page, periods):
         if groups and page.left(groups) <= page.goal:
             break
-        groups.append(_period(names, [number for name in names for number in periods[name]]))
+        groups.append(period_of(names, [number for name in names for number in periods[name]]))
     return groups
 
 
@@ -65,21 +65,21 @@ def _is_within(page: MeasuredPage, month: str) -> bool:
 def _month_so_far(page: MeasuredPage, month: str, days: Sequence[Sequence[int]]) -> list[Group]:
     """A page for the current month of the log, with all its days but the newest, or with all of them."""
     for kept in filter(None, (days[:-1], days)):
-        group = _period([month], [number for day in kept for number in day])
+        group = period_of([month], [number for day in kept for number in day])
         small = page.size(group.numbers) < MAX_IN_ONE * page.page.size
         if page.left([group]) <= page.brief.target and (small or page.page.path == ROOT):
             return [group]
     return []
 
 
-def _period(names: Sequence[str], numbers: Sequence[int]) -> Group:
+def period_of(names: Sequence[str], numbers: Sequence[int]) -> Group:
     """A child for one or more years, months or days. Of several days, the last is told without its year."""
     first, last = names[0], names[-1]
     if first != last:
         until = last if len(last) < DAY else last[YEAR + 1 :]
-        return Group(tuple(sorted(numbers)), f"{first}-to-{until}", f"{first} to {until}")
+        return Group(tuple(sorted(numbers)), f"{first}-to-{until}", f"{first} to {until}", is_period=True)
     span = named_span(first)
-    return Group(tuple(sorted(numbers)), first, covers(span) if span else first)
+    return Group(tuple(sorted(numbers)), first, covers(span) if span else first, is_period=True)
 
 
 def _named(span: Span, unit: int) -> str:
