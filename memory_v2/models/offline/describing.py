@@ -20,11 +20,11 @@ from memory_v2.models.offline.naming import (
     telling_terms,
     telling_words,
 )
-from memory_v2.models.offline.outline import is_conversation
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import labels, stopwords, weekdays
 from memory_v2.text.plain import plain
 from memory_v2.text.sentences import sentences as text_sentences
+from memory_v2.text.speakers import is_message, speakers
 from memory_v2.text.words import has_cjk, words
 from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.front_matter import read_front_matter
@@ -103,7 +103,7 @@ def describe_page(title: str, blocks: Sequence[Block], telling: Sequence[str] = 
     if front and (given := read_front_matter(front.text).description):
         return _followed(line, [given])
     spoken = [block for block in blocks if block.kind in _LINES]
-    if below or not is_conversation(spoken):
+    if below or not _is_talk(spoken):
         is_of_a_day = bool(find_dates(line) or STAMP.match(line))
         usual = max(OF_A_DAY if is_of_a_day else USUAL, len(line) + LEAST_TOLD)
         about = _about(line, blocks)
@@ -137,6 +137,14 @@ def _followed(line: str, parts: Iterable[str]) -> str:
             line, mark = line + mark + fits, "; "
             told.append(shown.casefold())
     return line
+
+
+def _is_talk(blocks: Sequence[Block]) -> bool:
+    """Whether a text has messages of a transcript, or two or more people speak most of its lines."""
+    lines = [line for block in blocks for line in readable(block.content).splitlines() if line.strip()]
+    turns = speakers(lines)
+    is_spoken = len(turns) > 1 and 2 * sum(turns.values()) >= len(lines)
+    return is_spoken or any(is_message(block.content) for block in blocks)
 
 
 # what a text says it is about
