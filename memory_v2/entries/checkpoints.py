@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.agent.operation import new_id
-from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.domains import DOMAINS_PAGE
 from memory_v2.entries.places import is_pack, is_stored_place, place_of, read_pack
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.store import DOMAINS_PAGE, entries_of
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.history import put_back, settled
@@ -78,9 +76,9 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
     and `StorageError`."""
     if not _NAME.match(str(name)):
         raise InvalidSetting(f"a checkpoint's name has letters, digits, '.', '_' and '-', up to 64, not {name!r}")
-    store, storage = _entries(context), context.storage
+    storage = context.storage
     with storage.lock():
-        if not storage.list_files() and not stored_paths(store):
+        if not storage.list_files() and not entries_of(context).paths():
             raise NotAllowed("the memory is empty: there is nothing to keep")
         storage.begin(context.now())
         _record_all(context)
@@ -149,8 +147,8 @@ def restore_checkpoint(context: Context, name: str) -> Result:
 
 def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     _record_all(context)
-    store = _entries(context)
-    now = {path: data for path in stored_paths(store) if (data := store.data(path)) is not None}
+    store = entries_of(context)
+    now = {path: data for path in store.paths() if (data := store.data(path)) is not None}
     changes = compared(now, {path: data for path, data in files.items() if is_entry(path)})
     result = put_back(context, {path: data for path, data in files.items() if not is_entry(path)}, changes)
     store.remember(changes)
@@ -158,14 +156,10 @@ def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     return result
 
 
-def _entries(context: Context) -> EntryStore:
-    return EntryStore(context.storage, context.calendar)
-
-
 def _record_all(context: Context) -> None:
     """Brings edits by hand and captured entries into the history."""
     refresh(context, even_if_fresh=True)
-    record_entries(_entries(context))
+    entries_of(context).record_all()
 
 
 def _revisions(context: Context) -> Iterator[Revision]:

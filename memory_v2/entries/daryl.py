@@ -24,8 +24,8 @@ from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidText
 from memory_v2.operations.operation import operation
-from memory_v2.operations.results import Finding
 from memory_v2.text.amounts import counted
+from memory_v2.tree.finding import Finding
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a transaction that does not say, in the specification; its programs cannot read one without."""

@@ -15,20 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.entries.entry import INBOX, Domain
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode, parse_blocks, split_lines
-from memory_v2.tree.path import ENTRIES, is_page_path
+from memory_v2.tree.path import is_page_path
 
 _DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
 _FIELDS = ("title", "description", "keywords")
 _BONUS = "importance_bonus"
 _TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
-
-DOMAINS_PAGE = f"{ENTRIES}/domains"
-"""The page with the domains of a memory, once they were edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +51,8 @@ def set_domains(store: EntryStore, text: str) -> DomainFile:
     found = read_domains(text, "the domains")
     before, after = store.data(DOMAINS_PAGE), encode(domains_page(text))
     if before != after:
-        store.make_ready()
-        store.commit(
-            "domains", ", ".join(domain.name for domain in found.domains), [PageChange(DOMAINS_PAGE, before, after)]
-        )
+        names = ", ".join(domain.name for domain in found.domains)
+        store.commit("domains", names, [PageChange(DOMAINS_PAGE, before, after)])
     return found
 
 

@@ -11,8 +11,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import summarize
@@ -23,7 +24,6 @@ from memory_v2.entries.references import Targets, named_in, references_of, witho
 from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
-from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
@@ -105,45 +105,40 @@ class Router:
 def route(store: EntryStore, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
-    return route_further(store, apply, lambda stock, plan: plan)
+    return carried_out(store, apply, lambda stock: plan_routing(store, stock))
 
 
-def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan], Plan]) -> Plan:
-    """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
-
-    def plan(stock: Stock) -> Plan:
-        editable = (entry for entry in stock.entries if stock.is_editable(entry))
-        made = further(stock, plan_routing(editable, router(store, stock.entries)))
-        by_id = {entry.id: entry for entry in stock.entries}
-        homes = ((step, _stored(stock, by_id[step.name], step.target)) for step in made.planned)
-        steps = (*(replace(step, changes=(change,)) for step, change in homes), *made.skipped)
-        return replace(
-            made,
-            title=f"{counted_entries(len(made.planned))} routed, {len(made.skipped):,} left in the inbox",
-            steps=steps,
-        )
-
-    return carried_out(store, apply, plan)
+Inboxed: TypeAlias = tuple[Entry, Routing]
+"""An entry of the inbox, and where it belongs."""
 
 
-def _stored(stock: Stock, entry: Entry, home: str) -> PageChange:
-    """The change that gives an entry its home, and writes what its text names into its header."""
-    related = tuple(one.target for one in references_of(entry) if one.relation == RELATED)
-    return stock.with_header(entry.id, home=home, **({"backlinks": related} if related else {}))
-
-
-def plan_routing(entries: Iterable[Entry], router: Router) -> Plan:
+def plan_routing(store: EntryStore, stock: Stock, further: Callable[[list[Inboxed]], list[Inboxed]] = list) -> Plan:
     """What becomes of the inbox, the open entries without a home, by id: those that get a home come first. What has one
-    keeps it, so a second run does nothing."""
-    inbox = (entry for entry in entries if entry.home is None and not entry.archived and entry.status == "open")
-    steps = [routed(entry.id, router.route(entry.text, entry.references)) for entry in inbox]
-    return Plan("route", steps=tuple(sorted(steps, key=lambda step: (step.action == SKIP, step.name))))
+    keeps it, so a second run does nothing. `further` decides about what the rules leave."""
+    known = router(store, stock.entries)
+    inbox = [
+        (entry, known.route(entry.text, entry.references))
+        for entry, _ in stock.editable
+        if entry.home is None and not entry.archived and entry.status == "open"
+    ]
+    left = further([one for one in inbox if one[1].home is None])
+    decided = [*(one for one in inbox if one[1].home), *left]
+    steps = [_step(stock, *one) for one in sorted(decided, key=lambda one: (one[1].home is None, one[0].id))]
+    routed = sum(step.action != SKIP for step in steps)
+    title = f"{counted_entries(routed)} routed, {len(steps) - routed:,} left in the inbox"
+    return Plan("route", title, tuple(steps))
 
 
-def routed(entry_id: str, routing: Routing) -> Step:
-    """The step that gives an entry its home, or leaves it in the inbox."""
-    action = "route" if routing.home else SKIP
-    return Step(action, entry_id, routing.home or "", routing.reason, INBOX, {"candidates": routing.candidates})
+def _step(stock: Stock, entry: Entry, routing: Routing) -> Step:
+    """The step that gives an entry its home, and writes what its text names into its header; or leaves it in the
+    inbox."""
+    facts = {"candidates": routing.candidates}
+    if routing.home is None:
+        return Step(SKIP, entry.id, "", routing.reason, INBOX, facts)
+    related = tuple(one.target for one in references_of(entry) if one.relation == RELATED)
+    keys = {"backlinks": related} if related else {}
+    change = stock.files[entry.id].with_header(home=routing.home, **keys)
+    return Step("route", entry.id, routing.home, routing.reason, INBOX, facts, (change,))
 
 
 @operation("route_text")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from memory_v2.text.calendar import DAY, iso_day
 from memory_v2.text.dates import find_dates
@@ -84,17 +85,21 @@ def front_matter_length(lines: Iterable[str]) -> int:
     return 0
 
 
-@lru_cache(maxsize=64)
-def _fields(yaml: str) -> FrontMatter:
-    """The fields in this YAML. Only its nodes are made, never objects, so that nothing in it can do harm."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+def compose_yaml(text: str) -> Any:
+    """The nodes of this YAML, `None` if it is empty. No objects are made, so that nothing in it can do harm. Raises
+    `YAMLError`, `ValueError` or `RecursionError`."""
+    import yaml
 
-    parser = YAML(typ="safe", pure=True)
-    parser.composer.warn_double_anchors = False
+    return yaml.compose(text, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+
+@lru_cache(maxsize=64)
+def _fields(text: str) -> FrontMatter:
+    """The fields in this YAML."""
+    from yaml import MappingNode, ScalarNode, SequenceNode, YAMLError
+
     try:
-        mapping = parser.compose(yaml)
+        mapping = compose_yaml(text)
     except (YAMLError, ValueError, RecursionError):
         return FrontMatter()
     if not isinstance(mapping, MappingNode):

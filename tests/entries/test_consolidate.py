@@ -220,7 +220,7 @@ def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Me
 def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
-    kept = json.loads(memory.storage.state.read("consolidation") or b"")
+    kept = json.loads(memory.storage.state.read("plans/consolidate") or b"")
     other = {**kept, "steps": [{**one, "state": "new"} for one in kept["steps"]]}
     for damaged in (
         b"{",
@@ -229,7 +229,7 @@ def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
         json.dumps(other).encode(),
         json.dumps({**kept, "steps": [{}]}).encode(),
     ):
-        memory.storage.state.write("consolidation", damaged)
+        memory.storage.state.write("plans/consolidate", damaged)
         assert len(memory.entries.consolidate(apply=True).of("work in")) == 3
         memory.undo()
 
@@ -238,7 +238,7 @@ def test_forgetting_takes_a_text_out_of_a_plan_that_is_kept(memory: Memory) -> N
     week(memory)
     memory.entries.consolidate()
     memory.forget("Restores take 4 hours.", apply=True)
-    assert b"Restores take 4 hours" not in (memory.storage.state.read("consolidation") or b"")
+    assert b"Restores take 4 hours" not in (memory.storage.state.read("plans/consolidate") or b"")
     with pytest.raises(StorageConflict):
         memory.entries.consolidate(apply=True)
     memory.entries.consolidate()

@@ -15,7 +15,7 @@ from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 
-from .made import at, made
+from .made import at, made, stock
 
 NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
 VAULT = "entries/agents/hawk/memory/vault"
@@ -73,14 +73,14 @@ def test_near_texts_and_the_same_of_other_days_and_agents_are_shown_only(memory:
 
 def test_a_verified_one_stays_and_closed_archived_and_promoted_ones_are_left_alone() -> None:
     plan = plan_deduping(
-        [
+        stock(
             made("hawk/a", TEXT, recorded_at=datetime(2026, 2, 1, tzinfo=UTC)),
             made("hawk/b", TEXT, recorded_at=datetime(2026, 2, 2, tzinfo=UTC), verified=True),
             made("hawk/c", TEXT, status="closed"),
             made("hawk/d", TEXT, archived=True),
             made("hawk/e", TEXT, observed_at=date(2026, 2, 16)),
             made("shared/hawk-a", TEXT, promoted_from="hawk/a"),
-        ],
+        ),
         at(NOW),
     )
     assert [(one.name, one.facts["superseded_by"]) for one in plan.steps] == [("hawk/a", "hawk/b")]
@@ -138,7 +138,7 @@ def test_what_cannot_be_retracted_is_refused(memory: Memory) -> None:
     for folder in ("one", "two"):
         memory.storage.write(f"{VAULT}/{folder}/obs-2026-02-15-009", TEXT.encode())
     before = stored(memory)
-    with pytest.raises(NotAllowed, match="is also what"):
+    with pytest.raises(NotAllowed, match="are called"):
         memory.entries.retract("hawk/obs-2026-02-15-009", "wrong")
     with pytest.raises(EntryNotFound):
         memory.entries.retract("hawk/obs-2026-02-15-099", "gone")

@@ -138,7 +138,7 @@ def test_a_list_over_several_lines_is_replaced_as_a_whole_and_comments_stay() ->
 
 
 def test_a_broken_header_is_not_written_into() -> None:
-    with pytest.raises(NotAllowed, match="line 2"):
+    with pytest.raises(NotAllowed, match="line 3"):
         changed_header("---\ntags: [a\n---\n", {"verified": True})
 
 

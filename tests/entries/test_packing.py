@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
-from memory_v2.entries.indexing import Source
+from memory_v2.entries.files import open_index
 from memory_v2.entries.places import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
-from memory_v2.index.entries import EntryIndex
 from memory_v2.index.store import Store
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.base import Stored
@@ -270,7 +269,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), Store(None))
+    store, index = memory.entries.store, open_index(memory.storage, UTC_DAYS, Store(None))
     asked: list[str] = []
     read = memory.storage.read
 

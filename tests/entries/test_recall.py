@@ -14,7 +14,7 @@ import pytest
 
 from memory_v2 import Memory
 from memory_v2.entries.entry import Reference
-from memory_v2.entries.indexing import Source
+from memory_v2.entries.files import EntryFiles
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.store import FILE, Store
@@ -24,7 +24,6 @@ from memory_v2.operations.results import EntryResult, SearchResults
 from memory_v2.serialize import document
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.calendar import UTC_DAYS
 from memory_v2.tools import dispatch
 from tests.operations.scenes import call, calls
 
@@ -297,14 +296,14 @@ def test_what_others_capture_and_edit_is_found(memory: Memory, tmp_path: Path) -
     assert ids(memory.search("valve")) == []
 
 
-class CountingSource(Source):
-    """A source that counts the files that are asked for their stamps."""
+class CountingFiles(EntryFiles):
+    """The files of entries, which counts those that are asked for their stamps."""
 
     asked = 0
 
     def stamps(self, below: str = "") -> Iterator[Any]:
         for stamp in super().stamps(below):
-            CountingSource.asked += 1
+            CountingFiles.asked += 1
             yield stamp
 
 
@@ -316,17 +315,17 @@ def test_a_search_does_not_walk_over_all_files(tmp_path: Path) -> None:
         for number in range(1, 301):
             (folder / f"obs-2025-{month:02}-01-{number:03}.md").write_text(f"Build {month}-{number} has passed.")
         os.utime(folder, (1, 1))
-    index = EntryIndex(CountingSource(storage, UTC_DAYS), Store(None))
+    index = EntryIndex(storage, CountingFiles, Store(None))
     index.refresh()
-    assert CountingSource.asked == 2_100
+    assert CountingFiles.asked == 2_100
     time.sleep(0.1)  # the marks of folders that have just changed are not final
     index.expire()
     index.refresh()
     storage.write("entries/agents/hawk/memory/vault/2025-03/obs-2025-03-02-001", b"The pump leaks.")
-    CountingSource.asked = 0
+    CountingFiles.asked = 0
     index.expire()
     index.refresh()
-    assert CountingSource.asked <= 301 + 500
+    assert CountingFiles.asked <= 301 + 500
     assert len(index.files()) == 2_101
 
 

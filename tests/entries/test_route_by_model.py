@@ -119,7 +119,7 @@ def test_the_beginning_of_a_long_entry_is_shown(memory: Memory) -> None:
 def test_decisions_that_are_not_to_be_read_are_made_again(memory: Memory, damaged: bytes) -> None:
     live = with_model(memory, answering(GOOD))
     live.entries.route()
-    memory.storage.state.write("routing", damaged)
+    memory.storage.state.write("plans/route", damaged)
     live.entries.route(apply=True)
     assert homes(memory) == ["insights", "technical", None]
 
@@ -171,4 +171,4 @@ def test_without_a_model_routing_leaves_no_trace_and_keeps_nothing(memory: Memor
     memory.entries.route()
     memory.entries.route(apply=True)
     assert memory.traces() == []
-    assert memory.storage.state.read("routing") is None
+    assert memory.storage.state.read("plans/route") is None

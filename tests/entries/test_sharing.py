@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from memory_v2.entries.entry import Entry, Source
-from memory_v2.entries.sharing import plan_promotion
+from memory_v2.entries.upkeep import plan_promotion
 from memory_v2.errors import UsageError
 from memory_v2.plan import Plan
-from tests.entries.made import made
+from tests.entries.made import made, stock
 
 NOW = datetime(2026, 2, 20, 12, tzinfo=UTC)
-NOTHING = plan_promotion((), NOW)
+NOTHING = plan_promotion(stock(), NOW)
 SURE = made("hawk/obs-2026-02-15-001", "Buyers pay net 30.\n", confidence=0.9)
 
 
 def plan(*entries: Entry, **options: Any) -> Plan:
-    return plan_promotion(entries, NOW, **options)
+    return plan_promotion(stock(*entries), NOW, **options)
 
 
 def promoted(*entries: Entry, **options: Any) -> list[str]:
