@@ -26,7 +26,6 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes
-from memory_v2.text.amounts import counted
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import TakenPaths, fold, is_entry, is_page_path, is_reserved
 
@@ -197,8 +196,11 @@ def _file_of(checkpoint: Checkpoint, files: Mapping[str, bytes]) -> tuple[bytes,
     lines = b"".join(_line({"path": path, "text": decode(files[path])}) for path in sorted(files))
     checksum = hashlib.sha256(lines).hexdigest()
     when = checkpoint.when.astimezone(UTC).isoformat(timespec="seconds")
-    first = {_KEY: VERSION, "name": checkpoint.name, "when": when, "files": len(files), "sha256": checksum}
-    return _line(first) + lines, checksum
+    return _line({_KEY: VERSION, "name": checkpoint.name, "when": when, "sha256": checksum}) + lines, checksum
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return encode(f"{json.dumps(value, ensure_ascii=False)}\n")
 
 
 def _files_in(data: bytes, file: str) -> dict[str, bytes]:
@@ -223,29 +225,18 @@ def _files_in(data: bytes, file: str) -> dict[str, bytes]:
             raise InvalidText(f"{file}:{number}: {path!r} is there twice, or differs from another one only in case")
         (entries.add(fold(path)) if is_entry(path) else pages.add(path))
         files[path] = encode(text)
-    if len(files) != first.get("files"):
-        said = f"its first line says {first.get('files')}"
-        raise InvalidText(f"{file} is damaged: it holds {counted(len(files), 'file')}, and {said}")
     return files
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(decode(line))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _is_storable(path: str) -> bool:
     if not is_page_path(path):
         return False
     return is_stored_place(path) or path == DOMAINS_PAGE if is_entry(path) else not is_reserved(path)
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    """A line of JSON: readable, unless a file has bytes that are not UTF-8."""
-    try:
-        return f"{json.dumps(value, ensure_ascii=False)}\n".encode()
-    except UnicodeEncodeError:
-        return f"{json.dumps(value)}\n".encode()
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -63,16 +62,19 @@ def default_domains() -> DomainFile:
 
 
 def read_domains(text: str, file: str) -> DomainFile:
-    """The domains in a file. Raises `InvalidSetting`, naming the file and where possible the line, if it is not valid:
-    half a file would route entries to wrong homes."""
+    """The domains in a file. Raises `InvalidSetting`, naming the file and what in it is not valid: half a file would
+    route entries to wrong homes."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{file} is not valid TOML: {error}; correct it, or remove it for the defaults") from error
     bonus = tables.pop(_BONUS, 0.0)
     if isinstance(bonus, bool) or not isinstance(bonus, int | float) or not 0 <= bonus < 100:
-        raise InvalidSetting(f"{file}, line {_line(text, _BONUS, '')}: {_BONUS} is a number from 0 to 100")
-    found = tuple(_domain(name, table, text, file) for name, table in tables.items())
+        raise InvalidSetting(f"{file}: {_BONUS} is a number from 0 to 100")
+    try:
+        found = tuple(_domain(name, table) for name, table in tables.items())
+    except ValueError as error:
+        raise InvalidSetting(f"{file}: {error}") from error
     if not found:
         raise InvalidSetting(f"{file} has no domain; add one, or remove the file for the defaults")
     return DomainFile(found, float(bonus), text)
@@ -105,42 +107,23 @@ def _fence(page: str) -> tuple[int, str | None]:
     return 0, None
 
 
-def _domain(name: str, table: Any, text: str, file: str) -> Domain:
-    def invalid(problem: str, key: str = "") -> InvalidSetting:
-        line = _line(text, name, key)
-        return InvalidSetting(f"{file}, line {line}: {problem}" if line else f"{file}: {problem}")
-
+def _domain(name: str, table: Any) -> Domain:
+    """A domain. Raises `ValueError`."""
     if not isinstance(table, dict):
-        raise invalid(f"{name!r} is not a table such as [{name}]")
+        raise ValueError(f"{name!r} is not a table such as [{name}]")
     if not is_page_path(name) or "/" in name or name != name.casefold() or name == INBOX:
-        raise invalid(f"{name!r} cannot be the name of a domain: use one word in lower case")
+        raise ValueError(f"{name!r} cannot be the name of a domain: use one word in lower case")
     if unknown := [key for key in table if key not in _FIELDS]:
-        raise invalid(f"{name}.{unknown[0]} is none of {', '.join(_FIELDS)}", unknown[0])
+        raise ValueError(f"{name}.{unknown[0]} is none of {', '.join(_FIELDS)}")
     for key in _FIELDS[:2]:
         if not isinstance(table.get(key, ""), str):
-            raise invalid(f"{name}.{key} is not a text", key)
-    lists = _lists(table.get("keywords", []))
+            raise ValueError(f"{name}.{key} is not a text")
+    keywords = table.get("keywords", [])
+    lists = keywords if isinstance(keywords, dict) else {"keywords": keywords}  # one for each language, or one
     for key, listed in lists.items():
         if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
-            raise invalid(f"{name}.{key} is not a list of texts", key)
-    keywords = dict.fromkeys(word.strip() for listed in lists.values() for word in listed)
-    title = table.get("title") or name.capitalize()
-    return Domain(name, title, table.get("description", ""), tuple(filter(None, keywords)))
-
-
-def _lists(keywords: Any) -> Mapping[str, Any]:
-    """The keywords in one list per language; they may also be one list."""
-    return keywords if isinstance(keywords, dict) else {"keywords": keywords}
-
-
-def _line(text: str, name: str, key: str) -> int:
-    """The first line that has the key of a domain, or the domain itself; 0 if they are not to be found."""
-    lines = list(enumerate(text.splitlines(), 1))
-    start = next((number for number, line in lines if _stands(name, line)), 0)
-    return next((number for number, line in lines if number >= start and key and _stands(key, line)), start)
-
-
-def _stands(key: str, line: str) -> bool:
-    """Whether a line of TOML begins with a key, or a table that ends in it."""
-    quoted = rf"""["']?{re.escape(key)}["']?"""
-    return re.match(rf"""\s*(?:{quoted}\s*[=.]|\[[\s\[]*(?:[\w"'-]+\.)*{quoted}\s*\])""", line) is not None
+            raise ValueError(f"{name}.{key} is not a list of texts")
+    words = dict.fromkeys(word.strip() for listed in lists.values() for word in listed)
+    return Domain(
+        name, table.get("title") or name.capitalize(), table.get("description", ""), tuple(filter(None, words))
+    )

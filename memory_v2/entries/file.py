@@ -109,8 +109,9 @@ def _values(text: str) -> dict[str, Value]:
     try:
         mapping = compose_yaml(text)
     except (YAMLError, ValueError, RecursionError) as error:
-        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        reason = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it is not YAML"
+        is_marked = isinstance(error, MarkedYAMLError)
+        mark = (error.context_mark or error.problem_mark) if is_marked else None
+        reason = (error.problem if is_marked else None) or "it is not YAML"
         raise _Broken(f"the front matter is not valid YAML: {reason}", mark.line + 2 if mark else 2) from error
     if mapping is None:
         return {}
@@ -316,7 +317,7 @@ def _max_age(raw: str) -> Decay:
     return read_decay(f"ttl-{found[1]}" if found else raw)
 
 
-_CHECKED: Mapping[str, tuple[Callable[[str], Any], str]] = {
+CHECKED: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "confidence": (share, "a number from 0 to 1"),
     "importance": (share, "a number from 0 to 1"),
     "recorded": (aware_moment, "a moment such as 2026-02-15T09:30:00Z"),
@@ -363,7 +364,7 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
         tell("no-day", 0, "neither the file's name nor 'created' says on which day it was observed")
         return EntryFile(place.path, data, None, tuple(findings))
     said: dict[str, Any] = {key: header.texts(key) for key in _LISTS} | {key: header.text_of(key) for key in _TEXTS}
-    for key, (convert, rule) in _CHECKED.items():
+    for key, (convert, rule) in CHECKED.items():
         if (raw := header.text_of(key)) is not None:
             try:
                 said[_FIELDS.get(key, key)] = convert(raw)
@@ -401,13 +402,16 @@ def _observed(header: Header, place: Place, tell: Callable[..., None]) -> date |
 
 
 def _references(header: Header) -> Iterator[Reference]:
-    for target in header.texts("backlinks"):
-        yield Reference(RELATED, target)
-    for raw in header.texts("references"):
-        relation, blank, target = raw.strip().partition(" ")
-        yield Reference(relation, target.strip()) if blank else Reference(RELATED, relation)
+    yield from (Reference(RELATED, target) for target in header.texts("backlinks"))
+    yield from map(read_reference, header.texts("references"))
     if any(not raw.replace(".", "").isdigit() for raw in header.texts("refs")):  # a number only counts them
         yield from (Reference(RELATED, target) for target in header.texts("refs"))
+
+
+def read_reference(raw: str) -> Reference:
+    """A reference as it is written: its relation, if there is one, and its target."""
+    relation, blank, target = raw.strip().partition(" ")
+    return Reference(relation, target.strip()) if blank else Reference(RELATED, relation)
 
 
 def entry_data(entry: Entry) -> bytes:

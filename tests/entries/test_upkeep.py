@@ -159,7 +159,7 @@ def test_domains_are_stored_once_somebody_edits_them_and_kept_in_the_history(mem
     assert memory.entries.route_text("Soup.").home == "garden"
     assert [home.entries for home in memory.entries.status().homes] == [1]
     assert not [one for one in memory.checkup().findings if one.path.startswith("entries/domains")]
-    with pytest.raises(InvalidSetting, match="line 1"):
+    with pytest.raises(InvalidSetting, match="'garden' is not a table"):
         memory.entries.set_domains("garden = 1")
     page = tmp_path / "entries/domains.md"
     page.write_text(page.read_text().replace('"leek"', "leek"))
