@@ -108,11 +108,12 @@ def _values(text: str) -> dict[str, Value]:
 
     try:
         mapping = compose_yaml(text)
+    except MarkedYAMLError as error:
+        mark = error.context_mark or error.problem_mark
+        reason = f"the front matter is not valid YAML: {error.problem}"
+        raise _Broken(reason, mark.line + 2 if mark else 2) from error
     except (YAMLError, ValueError, RecursionError) as error:
-        is_marked = isinstance(error, MarkedYAMLError)
-        mark = (error.context_mark or error.problem_mark) if is_marked else None
-        reason = (error.problem if is_marked else None) or "it is not YAML"
-        raise _Broken(f"the front matter is not valid YAML: {reason}", mark.line + 2 if mark else 2) from error
+        raise _Broken("the front matter is not valid YAML") from error
     if mapping is None:
         return {}
     if mapping.id != "mapping":
