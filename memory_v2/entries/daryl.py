@@ -49,7 +49,7 @@ class _Transaction(BaseModel):
 class Shard:
     """What a shard file holds: its domain, its transactions as entries, and what could not be read, with the reason."""
 
-    domain: str
+    domain: Domain
     entries: tuple[Entry, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -87,7 +87,7 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
                 id=f"{agent}/{entry_name(day, numbers[day])}",
                 text=read.content,
                 observed_at=observed,
-                home=domain,
+                home=domain.name,
                 importance=read.importance,
                 source=Source(channel=read.source),
                 references=tuple(Reference(RELATED, target) for target in dict.fromkeys(read.cross_refs)),
@@ -100,11 +100,13 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
 
-def _domain(data: Mapping[str, Any], file: str) -> str:
-    config = data.get("config")
-    said = data.get("domain") or (config.get("domain") if isinstance(config, dict) else None) or data.get("shard_id")
-    name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold()
-    return name.removeprefix(shard_id(""))
+def _domain(data: Mapping[str, Any], file: str) -> Domain:
+    config = data.get("config") if isinstance(data.get("config"), dict) else {}
+    said = data.get("domain") or config.get("domain") or data.get("shard_id")
+    name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold().removeprefix(shard_id(""))
+    listed = config.get("keywords")
+    keywords = tuple(filter(None, map(str, listed))) if isinstance(listed, list) else ()
+    return Domain(name, str(config.get("name") or name.capitalize()), str(config.get("description") or ""), keywords)
 
 
 def _repeated(entries: Iterable[Entry], file: str) -> Iterator[Finding]:
@@ -134,10 +136,13 @@ def write_shard(domain: Domain, entries: Iterable[Entry], targets: Targets) -> d
     }
 
 
-def importance_score(entries: Iterable[Entry]) -> float:
-    """The importance of a shard: the mean of what its entries say, 0 if none says anything."""
-    said = [entry.importance for entry in entries if entry.importance is not None]
-    return round(fmean(said), 4) if said else 0.0
+def importance_score(entries: Sequence[Entry]) -> float:
+    """The importance of a shard: the mean of that of its entries, 0 if it has none."""
+    return round(fmean(map(_importance, entries)), 4) if entries else 0.0
+
+
+def _importance(entry: Entry) -> float:
+    return DEFAULT_IMPORTANCE if entry.importance is None else entry.importance
 
 
 def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, Any]:
@@ -146,7 +151,7 @@ def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, An
         "content": entry.text.removesuffix("\n"),  # a file needs one, a field has none
         "timestamp": when(entry),
         "source": entry.source.channel or entry.source.author or "manual",
-        "importance": DEFAULT_IMPORTANCE if entry.importance is None else entry.importance,
+        "importance": _importance(entry),
         "cross_refs": [_target(reference, entry, targets) for reference in references_of(entry)],
         "shard_id": shard_id(domain.name),
         "shard_name": domain.title,

@@ -6,8 +6,10 @@ is then the whole truth. A storage keeps Markdown, so there the TOML is in a fen
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -86,6 +88,19 @@ def stored_domains(page: str, file: str) -> DomainFile:
     if text is None:
         raise InvalidSetting(f"{file} has no fence ```toml; add one with the domains, or remove the file")
     return replace(read_domains("\n" * before + text, file), text=text)
+
+
+def with_domains(text: str, added: Iterable[Domain]) -> str:
+    """The domains in this TOML, and others. Raises `InvalidSetting` if one of them can be no domain."""
+    for one in added:
+        keywords = f"[{', '.join(map(_quoted, one.keywords))}]"
+        lines = (f"title = {_quoted(one.title)}", f"description = {_quoted(one.description)}", f"keywords = {keywords}")
+        text = "\n".join([text.rstrip("\n"), "", f"[{_quoted(one.name)}]", *lines, ""])
+    return read_domains(text, "the domains").text
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def domains_page(text: str) -> str:

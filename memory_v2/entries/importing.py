@@ -17,19 +17,19 @@ from typing import Any
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import read_shard, status, when, write_shard
-from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import SHARED, Entry, shard_id
+from memory_v2.entries.domains import domains, domains_page, with_domains
+from memory_v2.entries.entry import SHARED, Domain, Entry, domain_named, shard_id
 from memory_v2.entries.file import EntryFile, Header, entry_data, read_entry, read_header
 from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
 from memory_v2.entries.references import Targets, reference_findings, references_of
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.entries.upkeep import Copies
-from memory_v2.errors import InvalidText
+from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
-from memory_v2.tree.block import decode
+from memory_v2.tree.block import decode, encode
 from memory_v2.tree.finding import Finding
 
 SUMMARY = "shards_summary.json"
@@ -53,7 +53,7 @@ def import_files(store: EntryStore, files: Mapping[str, bytes], agent: str | Non
         parts += _shards(store, stock, {name: files[name] for name in sorted(shards)}, space, taken)
         steps = sorted((part for part in parts if isinstance(part, Step)), key=lambda one: one.action == SKIP)
         known, others = (sum(step.reason == reason for step in steps) for reason in (KNOWN, NO_ENTRY))
-        new = sum(step.action != SKIP for step in steps)
+        new = sum(step.action == "create" for step in steps)
         title = f"{counted_entries(new)} new, {known:,} known, {others:,} other files"
         return Plan("import", title, tuple(steps), tuple(part for part in parts if isinstance(part, Finding)))
 
@@ -90,6 +90,7 @@ def _shards(
     store: EntryStore, stock: Stock, files: Mapping[str, bytes], space: str, taken: set[str]
 ) -> Iterator[Step | Finding]:
     read: list[tuple[str, Entry]] = []
+    known, added = domains(store), dict[str, Domain]()
     for file, data in files.items():
         try:
             shard = read_shard(data.decode("utf-8"), file, space, store.calendar.zone)
@@ -99,7 +100,16 @@ def _shards(
             yield Step(SKIP, file, reason=NO_ENTRY)
             continue
         yield from shard.findings
+        if shard.domain.keywords and domain_named(shard.domain.name, known.domains) is None:
+            added[shard.domain.name] = shard.domain
         read += ((file, entry) for entry in shard.entries)
+    if added:
+        try:
+            page = encode(domains_page(with_domains(known.text, added.values())))
+            change = PageChange(DOMAINS_PAGE, store.data(DOMAINS_PAGE), page)
+            yield Step("add", "domains", ", ".join(added), "with the keywords of their shards", changes=(change,))
+        except InvalidSetting as error:
+            yield Finding("unknown-domain", "error", DOMAINS_PAGE, 0, f"the domains stay as they are: {error}")
     origins = {origin for entry in stock.entries for origin in entry.derived_from}
     said = {(entry.space, when(entry), entry.text.strip()) for entry in stock.entries}
     for file, entry in sorted(read, key=lambda one: (when(one[1]), one[0], one[1].id)):

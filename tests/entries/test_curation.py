@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 import pytest
 
 from memory_v2 import EntryNotFound, InvalidSetting, Memory, NotAllowed
 from memory_v2.entries.entry import Reference
 from memory_v2.entries.upkeep import plan_deduping
-from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileStorage
 
 from .made import at, made, stock
 
@@ -22,11 +17,9 @@ VAULT = "entries/agents/hawk/memory/vault"
 TEXT = "Insurance CTR dropped 12% in the whole vertical after the release of Monday\n"
 
 
-@pytest.fixture(params=["local", "volatile"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    storage: MemoryStorage = LocalStorage(tmp_path) if request.param == "local" else VolatileStorage()
-    with Memory(storage, now=lambda: NOW) as opened:
-        yield opened
+@pytest.fixture
+def memory(any_memory: Memory) -> Memory:
+    return any_memory
 
 
 def stored(memory: Memory) -> dict[str, bytes]:

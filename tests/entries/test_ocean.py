@@ -81,10 +81,7 @@ def test_both_schemas_are_read(vault: Vault) -> None:
     assert (hawk.confidence, hawk.importance, hawk.decay) == (0.82, None, Decay("linear", 30))
     assert (fury.confidence, fury.importance, fury.decay) == (None, 0.8, Decay("ttl", 30))
     assert all(entry.observed_at == DAY for entry in entries(vault))
-
-
-def test_a_body_without_a_final_line_end_stays_as_it_is(vault: Vault) -> None:
-    assert next(one.text for one in entries(vault) if one.space == "shield") == "Rule 7 holds from May on."
+    assert by_id["shield/obs-2026-02-15-001"].text == "Rule 7 holds from May on."  # without a final line end
 
 
 def test_a_name_that_six_agents_use_is_told_with_all_of_them_the_entry_itself_too(vault: Vault) -> None:

@@ -30,12 +30,6 @@ from tests.operations.scenes import call, calls
 NOW = datetime(2026, 2, 15, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
-        yield memory
-
-
 def entries_of(results: SearchResults) -> list[EntryResult]:
     return [one for one in results if isinstance(one, EntryResult)]
 
@@ -54,8 +48,14 @@ def test_an_exact_entry_comes_before_a_vague_page_and_the_other_way_round(memory
     assert first.entry == "hawk/obs-2026-02-15-001"
     assert (first.excerpt, first.date) == ("Insurance CTR dropped 12% in the whole vertical.", NOW.date())
     assert "office" in [one.path for one in others]
+    assert memory.replay().agrees
+    shown = document(memory.search("office", only="pages"))
+    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0]) and "archived_left_out" not in shown
     assert memory.search("When was the lighthouse repainted white?")[0].path == "lighthouse"
     assert ids(memory.search("When was the lighthouse repainted white?")) == ["hawk/obs-2026-02-15-002"]
+    told = dispatch(memory, "search_memory", {"query": "When was the lighthouse repainted?"}).text
+    assert "entry hawk/obs-2026-02-15-002; said on 2026-02-15\nThe lighthouse was mentioned." in told
+    assert "lighthouse, line 3" in told
 
 
 def test_a_word_that_only_an_expired_entry_has_is_no_typing_error(memory: Memory) -> None:
@@ -235,14 +235,6 @@ def test_an_entry_is_shown_if_the_page_that_it_was_worked_into_answers_less_well
     assert [one.path.split("/")[0] for one in results] == ["entries", "cellar"]
 
 
-def test_a_memory_without_entries_answers_as_before(memory: Memory) -> None:
-    memory.write("Zebras are striped.")
-    results = memory.search("zebras")
-    shown = document(results)
-    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0])
-    assert "archived_left_out" not in shown
-
-
 def test_a_memory_of_entries_only_answers(memory: Memory) -> None:
     memory.entries.capture("The build takes nine minutes.")
     results = memory.search("How long does the build take?")
@@ -374,13 +366,6 @@ def test_an_index_that_is_damaged_is_filled_again(memory: Memory, tmp_path: Path
         assert tables.execute("SELECT count(*) FROM entries").fetchone() == (1,)
 
 
-def test_a_search_with_entries_is_replayed(memory: Memory) -> None:
-    memory.write("The pump stands in the cellar.", "pump")
-    memory.entries.capture("The pump leaks.")
-    assert len(memory.search("pump")) == 2
-    assert memory.replay().agrees
-
-
 def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
         for number in range(5):
@@ -405,11 +390,3 @@ def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch:
         read.clear()
         assert len(memory.entries.list_entries()) == 6
         assert len([path for path in read if "obs-" in path]) == 1
-
-
-def test_the_tool_that_searches_tells_entries_apart_from_pages(memory: Memory) -> None:
-    memory.write("The pump stands in the cellar.", "pump")
-    memory.entries.capture("The pump leaks.", "hawk")
-    told = dispatch(memory, "search_memory", {"query": "Does the pump leak?"}).text
-    assert "entry hawk/obs-2026-02-15-001; said on 2026-02-15\nThe pump leaks." in told
-    assert "pump, line 3" in told

@@ -33,12 +33,7 @@ def test_what_is_sure_enough_is_copied_and_says_where_it_came_from() -> None:
     assert (promotion.name, copy.id, copy.promoted_from) == (SURE.id, "shared/hawk-obs-2026-02-15-001", SURE.id)
     assert (copy.text, copy.confidence, copy.promoted_at) == (SURE.text, 0.9, NOW)
     assert promotion.reason == "confidence 0.9"
-
-
-def test_the_second_run_does_nothing() -> None:
-    (promotion,) = plan(SURE).planned
-    again = plan(replace(SURE, promoted_to=(promotion.facts["copy"].id,)), promotion.facts["copy"])
-    assert not again.steps and not again.warnings
+    assert plan(replace(SURE, promoted_to=(copy.id,)), copy) == NOTHING
 
 
 def test_the_threshold_verification_and_one_entry_can_be_asked_for() -> None:
