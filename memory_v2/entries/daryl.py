@@ -101,7 +101,8 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
 
 
 def _domain(data: Mapping[str, Any], file: str) -> Domain:
-    config = data.get("config") if isinstance(data.get("config"), dict) else {}
+    given = data.get("config")
+    config: Mapping[str, Any] = given if isinstance(given, dict) else {}
     said = data.get("domain") or config.get("domain") or data.get("shard_id")
     name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold().removeprefix(shard_id(""))
     listed = config.get("keywords")
