@@ -21,7 +21,7 @@ from memory_v2.text.amounts import all_digits
 from memory_v2.text.calendar import DAY
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.finding import Finding
-from memory_v2.tree.front_matter import compose_yaml
+from memory_v2.tree.front_matter import BrokenYaml, compose_yaml
 
 MAX_LINES = 200
 """Limits a header, in lines. A first line `---` with no second one in so many is a rule in the text."""
@@ -104,23 +104,17 @@ class _Broken(Exception):
 
 
 def _values(text: str) -> dict[str, Value]:
-    from yaml import MarkedYAMLError, YAMLError
-
     try:
         mapping = compose_yaml(text)
-    except MarkedYAMLError as error:
-        mark = error.context_mark or error.problem_mark
-        reason = f"the front matter is not valid YAML: {error.problem}"
-        raise _Broken(reason, mark.line + 2 if mark else 2) from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise _Broken("the front matter is not valid YAML") from error
+    except BrokenYaml as error:
+        raise _Broken(f"the front matter is not valid YAML: {error}", error.line + 2) from error
     if mapping is None:
         return {}
     if mapping.id != "mapping":
         raise _Broken("the front matter is not a list of keys with values")
     if mapping.flow_style:  # a line that is added to `{}` would not be in it
         raise _Broken("the front matter stands in braces; write each key on a line of its own")
-    if not _is_bounded(mapping):
+    if "&" in text and not _is_bounded(mapping):  # only a value with an anchor can stand for many
         raise _Broken("the front matter has too many values, or one that holds itself")
     values: dict[str, Value] = {}
     for key, value in mapping.value:
@@ -330,8 +324,8 @@ CHECKED: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "promoted_at": (aware_moment, "a moment such as 2026-02-15T09:30:00Z"),
 }
 """The keys of which not every text is a value: how one is read, and what it has to be."""
-_LISTS = ("tags", "verified_by", "derived_from", "consolidated_into", "promoted_to")
-_TEXTS = ("kind", "home", "superseded_by", "retracted", "promoted_from", "promoted_version")
+_LISTS = frozenset({"tags", "verified_by", "derived_from", "consolidated_into", "promoted_to"})
+_TEXTS = frozenset({"kind", "home", "superseded_by", "retracted", "promoted_from", "promoted_version"})
 _SOURCE = {"source": "author", "channel": "channel", "session": "session", "location": "location"}
 _FIELDS = {"created": "observed_at", "recorded": "recorded_at"}
 """The fields of an entry whose keys are not called like them."""
@@ -364,13 +358,18 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
     if observed is None:
         tell("no-day", 0, "neither the file's name nor 'created' says on which day it was observed")
         return EntryFile(place.path, data, None, tuple(findings))
-    said: dict[str, Any] = {key: header.texts(key) for key in _LISTS} | {key: header.text_of(key) for key in _TEXTS}
-    for key, (convert, rule) in CHECKED.items():
-        if (raw := header.text_of(key)) is not None:
+    said: dict[str, Any] = {}
+    for key, value in header.values.items():
+        if key in _LISTS:
+            said[key] = value.texts
+        elif key in _TEXTS and value.texts:
+            said[key] = value.texts[0]
+        elif key in CHECKED and value.texts:
+            convert, rule = CHECKED[key]
             try:
-                said[_FIELDS.get(key, key)] = convert(raw)
+                said[_FIELDS.get(key, key)] = convert(value.texts[0])
             except ValueError:
-                tell("bad-value", header.line_of(key), f"{key} is {rule}, not {raw!r}")
+                tell("bad-value", value.line, f"{key} is {rule}, not {value.texts[0]!r}")
     lifetime = said.pop("max_age", NONE)
     entry = Entry(
         id=place.id,
@@ -379,7 +378,7 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
         source=Source(**{name: header.text_of(key) for key, name in _SOURCE.items()}),
         references=tuple(_references(header)),
         archived=place.archived,
-        **{"decay": lifetime} | {name: value for name, value in said.items() if value is not None},
+        **{"decay": lifetime} | said,
     )
     return EntryFile(place.path, data, entry, tuple(findings))
 
