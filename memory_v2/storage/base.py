@@ -36,7 +36,7 @@ PENDING: Final = "pending"
 PLANS: Final = "plans"
 """The folder of the notes with what was planned about entries and can be carried out; see `entries.curation`."""
 IMPORTS: Final = "imports"
-"""The folder of the notes that say which documents were imported by which operations; see `migrate.ledger`."""
+"""The folder of the claims on sources that are being imported; see `migrate.ledger`."""
 
 
 @dataclass(frozen=True, slots=True)
