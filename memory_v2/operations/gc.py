@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import operation
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.local.git_history import GitHistory
+from memory_v2.storage.local.storage import LocalStorage
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Packed:
 @operation("pack_history", changes="store")
 def pack(storage: MemoryStorage) -> Packed:
     """Packs the history of a storage without losing anything. Raises `NotAllowed` if it is not a folder's history."""
-    history = storage.history
-    if not isinstance(history, GitHistory):
+    if not isinstance(storage, LocalStorage):
         raise NotAllowed(f"the history of {storage.where} needs no packing: only that of a folder does")
+    history = storage.history
     if not history.begun:
         return Packed(0, 0, 0)
     with storage.lock():

@@ -8,22 +8,19 @@ compares the two revisions and writes the pages that differ. A page edited by ha
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, StateFiles, Stored, stored_page, version_of
+from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page, version_of
 from memory_v2.storage.format import Journal, journal_of, read_format, steps_between, write_format
 from memory_v2.storage.history import (
     COMPLETED_LATER,
     EXTERNAL,
     FORGET,
     Change,
-    History,
     HistoryDamaged,
     PageChange,
     Revision,
@@ -41,53 +38,14 @@ MAX_SUMMARY = 80
 logger = logging.getLogger(__name__)
 
 
-class VersionedStorage(ABC):
+class VersionedStorage(MemoryStorage):
     """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
-    state: StateFiles
     _is_committing: bool = False
     """Whether a thread of this process is writing what it has recorded: the pages are behind the history then, and no
     crash was the cause."""
 
-    @property
-    @abstractmethod
-    def history(self) -> History:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def read(self, path: str) -> Stored:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def delete(self, path: str, expected: Expected = ANY) -> None:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def list_files(self) -> list[str]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def stamps(self, below: str = "") -> Iterator[Stamp]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def remove_temporary(self, paths: Iterable[str]) -> None:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def lock(self, wait: bool = True) -> AbstractContextManager[None]:
-        """See `MemoryStorage`."""
-
     def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(change.revision.when)
             self.finish()
@@ -121,7 +79,6 @@ class VersionedStorage(ABC):
         return revision
 
     def take_back(self, change: Change) -> bool:
-        """See `MemoryStorage`."""
         with self.lock():
             if self.interrupted() or self.history.head != change.revision.id:
                 return False
@@ -131,7 +88,6 @@ class VersionedStorage(ABC):
             return is_taken_back
 
     def interrupted(self) -> Revision | None:
-        """See `MemoryStorage`."""
         if self._is_committing:
             return None
         if rewriting := read_format(self.state).get("rewriting"):
@@ -147,7 +103,6 @@ class VersionedStorage(ABC):
             return None
 
     def finish(self) -> Revision | None:
-        """See `MemoryStorage`."""
         if self.interrupted() is None:
             return None
         with self.lock():
@@ -179,7 +134,6 @@ class VersionedStorage(ABC):
             return revision
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(record.when)
             self.finish()
@@ -213,7 +167,6 @@ class VersionedStorage(ABC):
         write_format(self.state)
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
-        """See `MemoryStorage`."""
         pages = self._stored(paths)
         if not self.history.begun or not self.history.unrecorded(pages):
             return
@@ -222,12 +175,10 @@ class VersionedStorage(ABC):
                 self._record_external(self._stored(pages), now)
 
     def recorded_at(self) -> datetime | None:
-        """See `MemoryStorage`."""
         newest = next(self.history.revisions(), None) if self.history.begun else None
         return newest.when if newest else None
 
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(revision.when)
             self.finish()
@@ -238,7 +189,6 @@ class VersionedStorage(ABC):
             return bool(unrecorded)
 
     def begin(self, now: datetime) -> None:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(now)
 

@@ -77,6 +77,9 @@ class GitHistory:
 
     def __init__(self, folder: Path) -> None:
         self._place = folder / FOLDER
+        self._name = str(self._place)
+        self._advice = "move it away, and the next change begins a new one"
+        self._mend: Callable[[], object] = partial(restore, self._place)
         self._opened: Any = None  # dulwich types objects as any kind of git object; here a tree is a tree
         self._users = 0
         self._lock = threading.RLock()
@@ -162,15 +165,19 @@ class GitHistory:
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
         """See `History`."""
         # A walk has the repository open for itself: whoever records must not wait for one that takes its time.
-        walker = GitHistory(self._place.parent)
-        walker._walked = self._walked
-        return walker._walk(path)
+        newest = self._ask(lambda: self._head) if self.begun else None
+        return self._reader()._walk(newest, path)
 
-    def _walk(self, path: str | None) -> Iterator[Revision]:
-        if not self.begun:
-            return
+    def _reader(self) -> GitHistory:
+        """Another one that reads the same repository."""
+        reader = GitHistory(self._place.parent)
+        reader._walked, reader._mend = self._walked, self._mend
+        reader._name, reader._advice = self._name, self._advice
+        return reader
+
+    def _walk(self, commit_id: bytes | None, path: str | None) -> Iterator[Revision]:
+        newer = ""
         with self.held_open():
-            commit_id, newer = self._ask(lambda: self._head), ""
             while commit_id:
                 try:
                     parent, revision = self._walked.get(commit_id) or self._ask(partial(self._read, commit_id))
@@ -236,7 +243,7 @@ class GitHistory:
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
         """See `History`."""
-        reader = GitHistory(self._place.parent)
+        reader = self._reader()
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
         with reader.held_open():
             for revision in revisions:
@@ -297,31 +304,38 @@ class GitHistory:
         with suppress(FileNotFoundError):  # dulwich removes the folder when it is empty
             sync_folder(self._place / "refs" / "heads")
 
-    def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+    def _made(
+        self, changes: Mapping[str, bytes | None], revision: Revision, parent: bytes | None
+    ) -> tuple[ObjectWriter, Any]:
+        """The commit of a revision, and the writer that has its objects, which are not written yet."""
         from dulwich.object_store import commit_tree_changes
         from dulwich.objects import Blob, Tree
 
-        store: Any = self._objects()
-        if store.has_many_unflushed:
-            store.pack_loose()
-        parent = self._head
-        if parent and self._repo.refs.read_ref(BRANCH) is None:
-            logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
-            self._repo.refs.set_if_equals(BRANCH, None, self._commit(parent).id)
+        objects: Any = self._objects()
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
         read_once = cache(self._tree)
         for path, data in changes.items():
             if data is not None:
                 blob = Blob.from_string(data)
-                store.add_object(blob)
+                objects.add_object(blob)
                 files.append((file_of(path), FILE, blob.id))
             elif parent and find_blob(tree.id, path, read_once) is not None:
                 files.append((file_of(path), None, None))
-        tree_id = commit_tree_changes(store, tree, files)
+        tree_id = commit_tree_changes(objects, tree, files)
         commit = new_commit(revision, tree_id, [parent] if parent else [])
-        store.add_object(commit)
-        store.flush()
+        objects.add_object(commit)
+        return objects, commit
+
+    def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        if (store := self._objects()).has_many_unflushed:
+            store.pack_loose()
+        parent = self._head
+        if parent and self._repo.refs.read_ref(BRANCH) is None:
+            logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
+            self._repo.refs.set_if_equals(BRANCH, None, self._commit(parent).id)
+        objects, commit = self._made(changes, revision, parent)
+        objects.flush()
         if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):
             raise StorageError("the history was changed by another process meanwhile")
         try:
@@ -453,7 +467,7 @@ class GitHistory:
             except HistoryDamaged:
                 time.sleep(GIT_SECONDS)
                 self._close()
-                restore(self._place)
+                self._mend()
                 with self._explained():
                     return ask()
 
@@ -466,13 +480,13 @@ class GitHistory:
             except SilicaError:
                 raise
             except OSError as error:
-                raise StorageError(f"cannot reach the history in {self._place}: {advice(error)}") from error
+                raise StorageError(f"cannot reach the history in {self._name}: {advice(error)}") from error
             except Exception as error:
                 if type(error).__name__ == "FileLocked":  # dulwich is imported only where it is needed
                     raise _Locked(f"the history in {self._place} is locked: {error}") from error
                 raise HistoryDamaged(
-                    f"the history in {self._place} is damaged ({type(error).__name__}); the pages are not: "
-                    "move it away, and the next change begins a new one"
+                    f"the history in {self._name} is damaged ({type(error).__name__}); the pages are not: "
+                    f"{self._advice}"
                 ) from error
 
     @contextmanager

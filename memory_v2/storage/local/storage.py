@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
-from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
 from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.local.disk import (
     explained,
@@ -56,6 +56,7 @@ class LocalStorage(VersionedStorage):
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(to_system(str(folder.absolute())))
+        self.where = from_system(str(self._folder))
         self._queue = FairLock()
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
@@ -68,14 +69,10 @@ class LocalStorage(VersionedStorage):
         self._has_been_there = False
         """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
-        self.state = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
+        self.state: StateFiles = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
-
-    @property
-    def where(self) -> str:
-        return from_system(str(self._folder))
 
     @cached_property
     def history(self) -> GitHistory:
@@ -385,6 +382,3 @@ class LocalStorage(VersionedStorage):
 
 class _Outside(StorageError):
     """A symbolic link, or the folder of another memory, is where a page or a folder should be."""
-
-
-_: type[MemoryStorage] = LocalStorage
