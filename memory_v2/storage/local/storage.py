@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 30.0
 """How long to wait for the lock, in seconds. A change holds it for milliseconds, and never during a model request."""
 
+MAX_VERSIONS = 10_000
+"""Of how many pages the version is remembered: about a megabyte."""
+
 GITIGNORE = b"""# The program's own data, not for the git repository around it; the pages may well be.
 *
 """
@@ -64,6 +67,8 @@ class LocalStorage(VersionedStorage):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
+        self._versions: dict[str, tuple[str, str]] = {}
+        """For pages that were read, the mark of the file then and the version of its bytes."""
         self._checked = 0
         """When the folder of the program's own data, as checked for links, was last changed."""
         self._has_been_there = False
@@ -98,7 +103,19 @@ class LocalStorage(VersionedStorage):
                 data = read_bytes(file)
             except FileNotFoundError:
                 raise PageNotFound(path) from None
-        return Stored(data, version_of(data))
+        stored = Stored(data, version_of(data))
+        if len(self._versions) >= MAX_VERSIONS:
+            self._versions.clear()
+        self._versions[path] = mark_of(found, time.time_ns()), stored.version
+        return stored
+
+    def _version(self, path: str) -> str | None:
+        """Without another look at its bytes, if the page has not changed since it was read."""
+        found = self._look(path)[1]
+        mark, version = self._versions.get(path, ("", ""))
+        if is_file(found) and mark == mark_of(found, time.time_ns()):
+            return version
+        return super()._version(path)
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         self._expect_folder()
@@ -307,13 +324,7 @@ class LocalStorage(VersionedStorage):
         return found
 
     def _expect(self, path: str, expected: Expected) -> None:
-        if expected == ANY:
-            return
-        try:
-            version = self.read(path).version
-        except PageNotFound:
-            version = None
-        if expected != (version or ABSENT):
+        if expected != ANY and expected != (self._version(path) or ABSENT):
             raise conflict(path, expected)
 
     def _create(self, temporary: Path, file: Path, path: str) -> None:
