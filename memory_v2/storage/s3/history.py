@@ -31,13 +31,13 @@ from weakref import finalize
 
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.history import History, HistoryDamaged, Revision, Rules
+from memory_v2.storage.local.disk import explained
 from memory_v2.storage.local.git_history import GitHistory
 from memory_v2.storage.local.git_objects import write_loose
 from memory_v2.storage.local.git_repository import BRANCH
 from memory_v2.storage.local.git_rewrite import GitRewrite
-from memory_v2.storage.s3.bucket import Bucket, Object
+from memory_v2.storage.s3.bucket import Bucket, Object, PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.cache import PageCache
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.lease import Lease, side_by_side
 
 FOLDER = ".metadata/history"
@@ -239,14 +239,17 @@ class S3History(GitHistory):
             listed = self._list()
         numbers = [number for number in sorted(listed) if number > self._at.number]
         found = side_by_side(self._bucket.get, map(self._key, numbers), self._lease)
-        for number, one in zip(numbers, found, strict=True):
-            self._take_in(number, listed[number], one.data if one else b"")
+        with explained("write", self._place):
+            for number, one in zip(numbers, found, strict=True):
+                self._take_in(number, listed[number], one.data if one else b"")
         if numbers:
             self._save()
 
     def _take_in(self, number: int, etag: str, data: bytes) -> None:
-        """Adds a record to the copy."""
+        """Adds a record to the copy. One that begins another history leaves nothing of the old one."""
         record, at = _read(data), self._at
+        if record and not record.before and at.head:
+            self._start_over()
         lost = "" if record else self._where(number)
         if record and record.before and record.before != at.head:
             lost = self._where(number - 1)
@@ -281,8 +284,12 @@ class S3History(GitHistory):
                 f"{error}; the change may have been recorded, and will then be completed when the memory is next used: "
                 "check the history before you make it again"
             ) from error
-        self._take_in(number, etag, data)
-        self._save()
+        try:
+            self._take_in(number, etag, data)
+            self._save()
+        except OSError as error:  # the record is made; the copy is brought up to date by the next look
+            logger.info("the copy of the history in %s could not be written: %s", self._place, error)
+            self._looked = 0
 
     def _list(self, after: int = 0) -> dict[int, str]:
         """The records after number `after`: number → tag of the object. Notes the tag of `checked-out`."""
