@@ -18,6 +18,7 @@ from memory_v2.storage.base import (
     Leftover,
     MemoryStorage,
     Stamp,
+    StateFiles,
     Stored,
     conflict,
     stored_page,
@@ -31,7 +32,7 @@ DRY_RUN = "dry-run"
 """The id of every revision of a dry run."""
 
 
-class MemoryState:
+class MemoryState(StateFiles):
     """`StateFiles` in a dictionary."""
 
     recovery_interval = 0.0

@@ -72,7 +72,7 @@ Answer = TypeVar("Answer")
 logger = logging.getLogger(__name__)
 
 
-class GitHistory:
+class GitHistory(History):
     """The `History` in a git repository in a folder. The first record creates the repository."""
 
     def __init__(self, folder: Path) -> None:
@@ -90,7 +90,6 @@ class GitHistory:
 
     @property
     def begun(self) -> bool:
-        """See `History`."""
         # `git gc` moves the branches into the file packed-refs
         refs = (self._place / name for name in (BRANCH.decode(), "packed-refs", CHECKED_OUT.decode()))
         with reading(self._place):
@@ -98,7 +97,6 @@ class GitHistory:
 
     @property
     def problem(self) -> str:
-        """See `History`."""
         told = ""
         if not self.begun:
             with reading(self._place):  # a first change that failed leaves objects, and the folder of refs
@@ -110,25 +108,20 @@ class GitHistory:
 
     @property
     def head(self) -> str:
-        """See `History`."""
         return self._read_ref(BRANCH) or (self._ask(lambda: (self._head or b"").decode()) if self.begun else "")
 
     @property
     def checked_out(self) -> str:
-        """See `History`."""
         return self._read_ref(CHECKED_OUT) or (self._ask(lambda: self._packed(CHECKED_OUT)) if self.begun else "")
 
     @property
     def stamp(self) -> str:
-        """See `History`."""
         return self.checked_out
 
     def changed_since(self, stamp: str) -> frozenset[str] | None:
-        """See `History`."""
         return pages_since(self, stamp)
 
     def mark_checked_out(self, revision: str) -> None:
-        """See `History`."""
         file = self._place / CHECKED_OUT.decode()
         temporary = new_temporary(self._place / "objects")  # where it is swept, and git takes it for no ref
         with explained("write", file):
@@ -142,18 +135,15 @@ class GitHistory:
                 temporary.unlink(missing_ok=True)
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """See `History`."""
         sweep(self._place)
         if damaged := damaged_pack(self._place / "objects" / "pack"):
             raise HistoryDamaged(f"the history in {self._place} is damaged: {damaged} is not whole; the pages are not")
         return self._despite_locks(lambda: self._recorded(changes, revision))
 
     def take_back(self, revision: str) -> None:
-        """See `History`."""
         self._despite_locks(lambda: self._move_back(revision.encode()))
 
     def quarantine(self) -> None:
-        """See `History`."""
         number = 1
         while (other := self._place.with_name(f"history-damaged-{number}.git")).exists():
             number += 1
@@ -163,7 +153,6 @@ class GitHistory:
         logger.warning("the history is damaged; it was moved to %s, and a new one begins", other)
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        """See `History`."""
         # A walk has the repository open for itself: whoever records must not wait for one that takes its time.
         newest = self._ask(lambda: self._head) if self.begun else None
         return self._reader()._walk(newest, path)
@@ -192,8 +181,6 @@ class GitHistory:
                 commit_id = parent
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """See `History`."""
-
         def ask() -> bytes | None:
             blob = find_blob(self._commit(revision.encode()).tree, path, self._tree)
             return None if blob is None else self._data(blob)
@@ -201,12 +188,9 @@ class GitHistory:
         return self._ask(ask)
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        """See `History`."""
         return ((revision, self.read(revision.id, path)) for revision in reversed(list(self.revisions(path))))
 
     def pages(self, revision: str) -> dict[str, bytes]:
-        """See `History`."""
-
         def ask() -> dict[str, bytes]:
             files = files_in(self._commit(revision.encode()).tree, self._tree, besides=ENTRIES.encode())
             return {path: self._data(blob) for path, blob in files}
@@ -214,23 +198,18 @@ class GitHistory:
         return self._ask(ask)
 
     def paths(self, revision: str, below: str) -> set[str]:
-        """See `History`."""
-
         def ask() -> set[str]:
             return {path for path, _ in files_below(self._commit(revision.encode()).tree, below, self._tree)}
 
         return self._ask(ask)
 
     def before(self, revision: str) -> str:
-        """See `History`."""
         if revision == self._recorded_last[0]:
             return self._recorded_last[1]
         parents = self._ask(lambda: self._commit(revision.encode()).parents)
         return str(parents[0].decode()) if parents else ""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        """See `History`."""
-
         def ask() -> tuple[PageChange, ...]:
             trees = (self._commit(commit_id.encode()).tree if commit_id else None for commit_id in (old, new))
             changed = self._changed_files(*trees)
@@ -242,7 +221,6 @@ class GitHistory:
         return self._ask(ask)
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        """See `History`."""
         reader = self._reader()
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
         with reader.held_open():
@@ -259,7 +237,6 @@ class GitHistory:
                     newest.clear()
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """See `History`."""
         from dulwich.objects import Blob
 
         def ask() -> dict[str, bytes | None]:
@@ -271,13 +248,11 @@ class GitHistory:
         return {path: data for path, data in pages.items() if known[path] != now[path]}
 
     def rewriting(self, rules: Rules) -> GitRewrite:
-        """See `History`."""
         from memory_v2.storage.local.git_rewrite import GitRewrite
 
         return GitRewrite(rules, lambda act: self._despite_locks(lambda: act(self._repo)))
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
-        """See `History`."""
         from memory_v2.storage.local.git_rewrite import adopt
 
         self._despite_locks(lambda: adopt(self._repo, staged))
@@ -505,6 +480,3 @@ class GitHistory:
 
 class _Locked(StorageError):
     """A file of the repository is locked, by a running git process or by one that died."""
-
-
-_: type[History] = GitHistory

@@ -30,7 +30,7 @@ from typing import Any
 from weakref import finalize
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.history import History, HistoryDamaged, Revision, Rules
+from memory_v2.storage.history import HistoryDamaged, Revision, Rules
 from memory_v2.storage.local.disk import explained
 from memory_v2.storage.local.git_history import GitHistory
 from memory_v2.storage.local.git_objects import write_loose
@@ -85,19 +85,17 @@ class S3History(GitHistory):
 
     @property
     def begun(self) -> bool:
-        """See `History`."""
         at = self._known
         return bool(at.head or at.damage)
 
     @property
     def head(self) -> str:
-        """See `History`."""
         at = self._known
         return at.head or self._whole(at).head
 
     @property
     def checked_out(self) -> str:
-        """See `History`. Always asks the server, but once in a turn."""
+        """Always asks the server, but once in a turn."""
         with self._lock:
             self._look()
             if self._marker != self._checked_out.etag:
@@ -116,11 +114,10 @@ class S3History(GitHistory):
         return self._marker
 
     def changed_since(self, stamp: str) -> frozenset[str] | None:
-        """See `History`. The tag of an object names no revision."""
+        """The tag of an object names no revision."""
         return None
 
     def mark_checked_out(self, revision: str) -> None:
-        """See `History`."""
         with self._lock:
             self._lease.before_change()
             self._checked_out = Object(self._marker, revision.encode())
@@ -130,7 +127,7 @@ class S3History(GitHistory):
                 self._mark()
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """See `History`. Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
+        """Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
         with self._lock:
             before = self._whole(self._look()).head
 
@@ -143,7 +140,7 @@ class S3History(GitHistory):
             return head
 
     def take_back(self, revision: str) -> None:
-        """See `History`. Raises `StorageConflict` if another revision follows it already."""
+        """Raises `StorageConflict` if another revision follows it already."""
         with self._lock:
             if self._whole(self._look()).head != revision:
                 raise StorageConflict("another change was recorded after this revision, which cannot be taken back")
@@ -160,18 +157,15 @@ class S3History(GitHistory):
         logger.warning("the history is damaged; it is kept up to %s, and a new one begins after it", where)
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        """See `History`."""
         self._look()
         return super().revisions(path)
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """See `History`. Includes what others have recorded in the meantime."""
+        """Includes what others have recorded in the meantime."""
         self._whole(self._look())
         return super().unrecorded(pages)
 
     def rewriting(self, rules: Rules) -> GitRewrite:
-        """See `History`."""
-
         def work(act: Callable[[Any], Any]) -> Any:
             self._whole(self._look())
             return self._ask(lambda: act(self._repo))
@@ -179,7 +173,6 @@ class S3History(GitHistory):
         return _S3Rewrite(rules, work, self._stage)
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
-        """See `History`."""
         number, name = int(staged["number"]), f"{self._prefix}{STAGED}"
         with self._lock:
             self._lease.before_change()
@@ -354,7 +347,6 @@ class _S3Rewrite(GitRewrite):
         self._stage = stage
 
     def stage(self, record: Revision) -> dict[str, Any]:
-        """See `Rewrite`."""
         head = super().stage(record)["refs"][BRANCH.decode()]
         staged: dict[str, Any] = self._work(lambda _: self._stage(head))
         return staged
@@ -409,6 +401,3 @@ def _reachable(store: Any, head: bytes) -> Iterator[Any]:
             waiting += [found.tree, *found.parents]
         elif found.type_name == b"tree":
             waiting += [entry.sha for entry in found.items()]
-
-
-_: type[History] = S3History

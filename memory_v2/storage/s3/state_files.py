@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_v2.storage.base import is_note_name
+from memory_v2.storage.base import StateFiles, is_note_name
 from memory_v2.storage.local.disk import make_folder
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache
@@ -23,7 +23,7 @@ CLAIM_SECONDS = 900.0
 minutes."""
 
 
-class S3State:
+class S3State(StateFiles):
     """The notes below a prefix of a bucket; a change under the `lease` renews it. `claims` knows this machine's own."""
 
     recovery_interval = 60.0
@@ -38,7 +38,6 @@ class S3State:
         self._read: dict[str, tuple[int, bytes | None]] = {}
 
     def read(self, name: str) -> bytes | None:
-        """See `StateFiles`."""
         turn = self._lease.turn
         known, data = self._read.get(name, (0, None))
         if turn and turn == known:  # nobody else changes this note while we hold the lease
@@ -50,20 +49,17 @@ class S3State:
         return data
 
     def write(self, name: str, data: bytes) -> None:
-        """See `StateFiles`."""
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.put(self._key(name), data)
 
     def remove(self, name: str) -> None:
-        """See `StateFiles`."""
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.delete(self._key(name))
         self._claims.forget(name)
 
     def names(self, folder: str) -> list[str]:
-        """See `StateFiles`."""
         keys = (key for key, _ in self._bucket.list(f"{self._prefix}{folder}/"))
         names = (
             key.removeprefix(f"{self._prefix}{folder}/").removesuffix(SUFFIX) for key in keys if key.endswith(SUFFIX)
@@ -72,7 +68,7 @@ class S3State:
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """See `StateFiles`. A note of this machine is free when no process works on it. Whether another machine has
+        """A note of this machine is free when no process works on it. Whether another machine has
         died is unknown, so its note is free when it is older than `CLAIM_SECONDS`."""
         if name in self._claimed:
             yield False
@@ -92,7 +88,7 @@ class S3State:
         return found is not None and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS
 
     def sweep(self) -> None:
-        """See `StateFiles`. Writes of objects are atomic, so there are claims only, in the local cache."""
+        """Writes of objects are atomic, so there are claims only, in the local cache."""
         self._claims.sweep(CLAIM_SECONDS)
 
     def _key(self, name: str) -> str:
