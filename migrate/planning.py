@@ -21,7 +21,7 @@ from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.edit import new_blocks
-from memory_v2.tree.exact import is_bare, text_of
+from memory_v2.tree.edit import is_bare, text_of
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, page_source, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, unreserved

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.history import EXTERNAL, Change, PageChange
 from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.storage import S3Storage
+from memory_v2.storage.versioned import FairLock
 from tests.conformance.history_suite import entry
 from tests.conformance.storage_suite import at_once
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
-from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.local.disk import (
     explained,
     from_system,
@@ -26,6 +25,7 @@ from memory_v2.storage.local.disk import (
     leave_to_owner_above,
     lstat,
     make_folder,
+    mark_of,
     new_temporary,
     read_bytes,
     reading,
@@ -35,9 +35,9 @@ from memory_v2.storage.local.disk import (
     to_system,
 )
 from memory_v2.storage.local.state_files import LocalState
-from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, mark_of, walk
+from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, walk
 from memory_v2.storage.names import SUFFIX, name_problem
-from memory_v2.storage.versioned import VersionedStorage
+from memory_v2.storage.versioned import FairLock, VersionedStorage
 from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.s3.bucket import Bucket, PreconditionFailed, UnknownOutcome
+from memory_v2.storage.versioned import FairLock
 
 LEASE_SECONDS = 30.0
 """How long a lease lives without being renewed, in seconds. Others may take it then. Longer than a request usually
