@@ -67,8 +67,8 @@ class LocalStorage(VersionedStorage):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
-        self._versions: dict[str, tuple[str, str]] = {}
-        """For pages that were read, the mark of the file then and the version of its bytes."""
+        self._versions: dict[str, tuple[Stamp, str]] = {}
+        """For pages that were read, the stamp then and the version of the bytes."""
         self._checked = 0
         """When the folder of the program's own data, as checked for links, was last changed."""
         self._has_been_there = False
@@ -106,15 +106,15 @@ class LocalStorage(VersionedStorage):
         stored = Stored(data, version_of(data))
         if len(self._versions) >= MAX_VERSIONS:
             self._versions.clear()
-        self._versions[path] = mark_of(found, time.time_ns()), stored.version
+        self._versions[path] = Stamp(path, found.st_size, mark_of(found, time.time_ns())), stored.version
         return stored
 
     def _version(self, path: str) -> str | None:
         """Without another look at its bytes, if the page has not changed since it was read."""
         found = self._look(path)[1]
-        mark, version = self._versions.get(path, ("", ""))
-        if is_file(found) and mark == mark_of(found, time.time_ns()):
-            return version
+        known = self._versions.get(path)
+        if known and is_file(found) and known[0] == (path, found.st_size, mark_of(found, time.time_ns())):
+            return known[1]
         return super()._version(path)
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
