@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_v2.memory import Memory
-from memory_v2.migrate.ledger import Ledger, status_of
+from memory_v2.migrate.formats import scan_paths
+from memory_v2.migrate.ledger import imported_from, status_of
 from memory_v2.migrate.planning import make_plan
-from memory_v2.migrate.readers import scan_paths
 from memory_v2.migrate.run import run
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import Plan
@@ -124,7 +124,7 @@ def migrate(memory: Memory) -> Migrated:
         return Migrated(
             plan=plan,
             done=done.plan,
-            verification=verify(memory, scan, Ledger(memory.storage, source).read(), done.plan),
+            verification=verify(memory, scan, imported_from(memory.storage, source), done.plan),
             error=str(done.error or ""),
             faults=[str(finding) for finding in memory.check()],
         )
