@@ -453,7 +453,12 @@ def test_a_page_that_was_read_is_not_read_again_before_it_is_replaced_unless_it_
     version = storage.write("memory", b"old")
     time.sleep(0.1)  # what has just changed may change again and keep its times
     read: list[Path] = []
-    monkeypatch.setattr(local, "read_bytes", lambda file: read.append(file) or file.read_bytes())
+
+    def read_bytes(file: Path) -> bytes:
+        read.append(file)
+        return file.read_bytes()
+
+    monkeypatch.setattr(local, "read_bytes", read_bytes)
     assert storage.read("memory").version == version
     again = storage.write("memory", b"new", version)
     assert len(read) == 1

@@ -17,7 +17,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,8 @@ CONFLICT_SECONDS = (0.05, 0.2, 0.5)
 """The pauses, in seconds, before a request that collided with another one on the same object is sent again, as S3
 advises."""
 MARK = "silica-write"
+_TYPES = {".md": "text/markdown; charset=utf-8", ".json": "application/json"}
+_BYTES = "application/octet-stream"
 FIRST_KEYS, MAX_KEYS = 50, 1_000
 """How many keys a listing requests: at first, if it skips a folder that comes early; and at most, S3's own limit."""
 
@@ -192,55 +194,50 @@ class Bucket:
     def delete(self, key: str, etag: str | None = None) -> None:
         """Removes the object if it exists. With a tag, raises `PreconditionFailed` if it does not have this tag."""
         condition: dict[str, Any] = {} if etag is None else {"IfMatch": f'"{etag}"'}
+
+        def request() -> str:
+            self._client().delete_object(Bucket=self.name, Key=key, **condition)
+            return ""
+
+        self._change("delete", key, request, lambda found: found is None)
+
+    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
+        mark = uuid.uuid4().hex
+
+        def request() -> str:
+            answer = self._client().put_object(
+                Bucket=self.name,
+                Key=key,
+                Body=data,
+                ContentType=next((kind for end, kind in _TYPES.items() if key.endswith(end)), _BYTES),
+                Metadata={MARK: mark},
+                **condition,
+            )
+            return _bare(answer["ETag"])
+
+        return self._change("write", key, request, lambda found: found is not None and found.mark == mark)
+
+    def _change(self, action: str, key: str, request: Callable[[], str], is_made: Callable[[Info | None], bool]) -> str:
+        """Sends a request that changes an object, and returns its new tag. If an answer is lost, the object tells
+        whether the change was made."""
         place = self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
             try:
-                self._client().delete_object(Bucket=self.name, Key=key, **condition)
-                return
+                return request()
             except ClientError as error:
                 if _status(error) == 409 and pause:
                     time.sleep(pause)
                     continue
                 if _was_retried(error) or _status(error) >= 500:
-                    if self._settled(key, error) is None:
-                        return
+                    if is_made(found := self._settled(key, error)):
+                        return found.etag if found else ""
                     if not _is_refusal(error):
-                        raise UnknownOutcome(str(_explain(error, "delete", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else _explain(error, "delete", place) from error
+                        raise UnknownOutcome(str(_explain(error, action, place))) from error
+                raise _refused(error, place) if _is_refusal(error) else _explain(error, action, place) from error
             except (BotoCoreError, ResponseParserError) as error:
-                if _was_sent(error) and self._settled(key, error) is None:
-                    return
-                raise _failed(error, "delete", place) from error
-
-    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
-        mark, place = uuid.uuid4().hex, self._place(key)
-        for pause in (*CONFLICT_SECONDS, None):
-            try:
-                answer = self._client().put_object(
-                    Bucket=self.name,
-                    Key=key,
-                    Body=data,
-                    ContentType="application/json" if key.endswith(".json") else "text/markdown; charset=utf-8",
-                    Metadata={MARK: mark},
-                    **condition,
-                )
-                return _bare(answer["ETag"])
-            except ClientError as error:
-                if _status(error) == 409 and pause:
-                    time.sleep(pause)
-                    continue
-                if _was_retried(error) or _status(error) >= 500:
-                    found = self._settled(key, error)
-                    if found and found.mark == mark:
-                        return found.etag
-                    if not _is_refusal(error):
-                        raise UnknownOutcome(str(_explain(error, "write", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else _explain(error, "write", place) from error
-            except (BotoCoreError, ResponseParserError) as error:
-                found = self._settled(key, error) if _was_sent(error) else None
-                if found and found.mark == mark:
-                    return found.etag
-                raise _failed(error, "write", place) from error
+                if _was_sent(error) and is_made(found := self._settled(key, error)):
+                    return found.etag if found else ""
+                raise _failed(error, action, place) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _settled(self, key: str, error: Exception) -> Info | None:
