@@ -37,6 +37,7 @@ thorough: $(READY) ## run the tests with many more examples, and kill and fail a
 	$(BIN)/python -m tests.crash.kills --every
 	$(BIN)/python -m tests.crash.kills --random 1000
 	$(BIN)/python -m tests.crash.capturing --kills 200 --race 8 250
+	$(BIN)/python -m tests.crash.resumed --kills 200
 	$(BIN)/python -m tests.crash.faults
 
 format: $(READY) ## reformat the code and fix what the linter can fix
