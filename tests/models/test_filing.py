@@ -318,6 +318,21 @@ def test_a_note_that_introduces_something_new_gets_a_page_and_what_follows_goes_
     assert memory.write("The receiver of Tidewatch listens on port 9050.").path == "tidewatch"
 
 
+def test_a_transcript_stays_in_order_whatever_its_messages_speak_of() -> None:
+    memory = offline()
+    memory.write("# Kiln\n\nThe kiln is heated slowly.\n")
+    told = [
+        "User: How do I light the kiln?",
+        f"Assistant: Slowly.\n\n### Lighting\n\n{PROSE * 12}",
+        "User: How do I feed the kiln?",
+        "User: How do I light the kiln on a Sunday?",
+    ]
+    for text in told:
+        assert memory.write(text).path == "memory"
+    places = [body(memory).index(text) for text in told]
+    assert places == sorted(places)
+
+
 def test_a_list_about_several_pages_stays_together_on_the_root() -> None:
     memory = offline()
     memory.write("# Webshop\n\nThe shop of Kanto.\n")
