@@ -60,7 +60,7 @@ class NotRecorded(UsageError):
 
 class PageNotFound(SilicaError, KeyError):
     """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping. The command line
-    adds pages with similar paths."""
+    adds pages with similar paths. `MemoryNotFoundError` is another name of it."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
