@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from memory_v2.hosts import yaml_text
 from memory_v2.hosts.connect import apply, plan, undo
@@ -453,10 +454,8 @@ def test_a_server_is_put_into_a_list_of_yaml_and_taken_out(text: str) -> None:
 
 
 def test_the_skill_is_half_a_page_that_every_host_can_read() -> None:
-    from ruamel.yaml import YAML
-
     _, front, text = skill_text().split("---\n", 2)
-    told = YAML(typ="safe").load(front)
+    told = yaml.safe_load(front)
     assert told["name"] == "silica-memory"
     assert len(told["description"]) <= 1_024  # what hosts read of a description
     assert len(text.split()) < 350
