@@ -320,17 +320,15 @@ def test_a_note_that_introduces_something_new_gets_a_page_and_what_follows_goes_
 
 def test_a_transcript_stays_in_order_whatever_its_messages_speak_of() -> None:
     memory = offline()
-    memory.write("# Kiln\n\nThe kiln is heated slowly.\n")
+    memory.write("## Ports\n\n| service | port |\n|---|---|\n| redis | 6379 |")
     told = [
-        "User: How do I light the kiln?",
-        f"Assistant: Slowly.\n\n### Lighting\n\n{PROSE * 12}",
-        "User: How do I feed the kiln?",
-        "User: How do I light the kiln on a Sunday?",
+        "User: Which port does redis listen on?",
+        "Assistant: It listens on 6379.\n\nShall I change it?",
+        "User: Which port does postgres listen on?",
     ]
     for text in told:
-        assert memory.write(text).path == "memory"
-    places = [body(memory).index(text) for text in told]
-    assert places == sorted(places)
+        memory.write(text)
+    assert body(memory).endswith("\n\n".join(told))
 
 
 def test_a_list_about_several_pages_stays_together_on_the_root() -> None:
