@@ -252,7 +252,13 @@ def test_a_lock_that_was_left_in_the_history_keeps_nobody_out(lock: str, tmp_pat
 
 @pytest.mark.parametrize(
     ("damage", "leftover"),
-    zip([*FILES, "read-only", "a folder", "of another store"], cycle(["-journal", "-wal", "-shm", None]), strict=False),
+    list(
+        zip(
+            [*FILES, "read-only", "a folder", "of another store"],
+            cycle(["-journal", "-wal", "-shm", None]),
+            strict=False,
+        )
+    ),
 )
 def test_an_index_that_is_damaged_or_of_another_store_changes_no_answer(
     damage: str, leftover: str | None, tmp_path: Path

@@ -277,7 +277,8 @@ def test_a_list_may_be_of_one_folder(memory: Memory) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_that_are_no_object_are_refused(name: str, memory: Memory) -> None:
-    for arguments in ([], 7, "[1]", "{", '"x"', '{"path": ', "[" * 100_000, True, b"\xff"):
+    wrong: tuple[Any, ...] = ([], 7, "[1]", "{", '"x"', '{"path": ', "[" * 100_000, True, b"\xff")
+    for arguments in wrong:
         assert name in refused(memory, name, arguments).text
 
 
