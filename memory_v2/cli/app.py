@@ -38,6 +38,10 @@ MODULES = {
 ENTRIES_VERBS = ("ls", "import", "export", "show", "retract")
 CHECKPOINT_VERBS = ("create", "list", "show", "export", "load", "restore")
 NOTES_VERBS = ("index", "status", "search", "extract", "digest", "audit", "graph", "watch", "archive", "undo")
+NOTES_MODULES = {
+    "notes": ("index", "status", "search", "graph", "archive", "undo"),
+    "notes_findings": ("extract", "digest", "audit", "watch"),
+}
 
 
 class Verbs(click.Group):
@@ -199,7 +203,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
     "notes",
     cls=Verbs,
     sections={"Verbs": NOTES_VERBS},
-    modules={"notes": NOTES_VERBS},
+    modules=NOTES_MODULES,
     subcommand_metavar="VERB [FOLDER] ...",
 )
 @click.pass_context

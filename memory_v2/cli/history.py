@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from memory_v2.cli.output import (
@@ -330,7 +331,7 @@ def _held(held: CheckpointContents | ExportedCheckpoint) -> str:
 
 
 @verb(Checkpoints.load_checkpoint, "file")
-def checkpoint_load(memory: Memory, file: str, yes: Yes = False) -> Iterator[Output]:
+def checkpoint_load(memory: Memory, file: Path, yes: Yes = False) -> Iterator[Output]:
     """Make all pages and entries those of a checkpoint's file.
 
     A file that is damaged, or of a newer version, is refused. What was there before stays in the history, and 'silica
@@ -340,10 +341,10 @@ def checkpoint_load(memory: Memory, file: str, yes: Yes = False) -> Iterator[Out
     Examples:
       silica memory checkpoint load ~/backup/memory-2026-02.jsonl --yes
     """
-    if confirmed(f"Make all pages and entries those of {plain(file)}?", yes, OTHERWISE):
+    if confirmed(f"Make all pages and entries those of {plain(str(file))}?", yes, OTHERWISE):
         with working("loading"):
             result = memory.checkpoints.load_checkpoint(file)
-        yield from _as_in(result, file)
+        yield from _as_in(result, str(file))
 
 
 @verb(Checkpoints.restore_checkpoint, "name")

@@ -163,22 +163,23 @@ FLAGS: Mapping[str, str] = {
 }
 """The options of arguments that are not called by their names."""
 METAVARS: Mapping[str, str] = {
-    **dict.fromkeys(("path", "under", "near"), "PAGE"),
-    **dict.fromkeys(("since", "until", "date"), "DAY"),
-    **dict.fromkeys(("source", "agent", "domain", "by", "channel", "session", "persona"), "NAME"),
-    **dict.fromkeys(("max_results", "max_tokens", "steps"), "COUNT"),
-    **dict.fromkeys(("confidence", "importance", "threshold"), "SHARE"),
-    **dict.fromkeys(("id", "superseded_by", "references", "only"), "ENTRY"),
-    **{name: name.upper() for name in ("decay", "kind", "home")},
-    "tag": "TAG",
-    "tags": "TAG",
-    "min_confidence": "NUMBER",
-    "why": "TEXT",
-    "older_than": "DAYS",
-    "location": "PLACE",
-    "lines": "3-5",
-    "old": "OLD",
-    "new": "NEW",
+    name: metavar
+    for metavar, names in {
+        "PAGE": ("path", "under", "near"),
+        "DAY": ("since", "until", "date"),
+        "NAME": ("source", "agent", "domain", "by", "channel", "session", "persona"),
+        "COUNT": ("max_results", "max_tokens", "steps"),
+        "SHARE": ("confidence", "importance", "threshold"),
+        "ENTRY": ("id", "superseded_by", "references", "only"),
+        "TAG": ("tag", "tags"),
+        "TEXT": ("why",),
+        "NUMBER": ("min_confidence",),
+        "DAYS": ("older_than",),
+        "PLACE": ("location",),
+        "3-5": ("lines",),
+        **{name.upper(): (name,) for name in ("decay", "kind", "home")},
+    }.items()
+    for name in names
 }
 """What stands for the value of an argument in the help, by its name; one without is called after its type."""
 

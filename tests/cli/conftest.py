@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_v2.cli import pages, transfer  # noqa: F401 - before a test replaces a method that a verb there names
+
 from .program import Program
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import resource
 import signal
 import struct
@@ -124,13 +123,6 @@ def test_a_page_that_is_not_utf8_is_read_with_replacement_reported_and_left_alon
     assert file.read_bytes().startswith(data)
 
 
-def test_a_file_where_the_folder_should_be_is_a_storage_failure(program: Program) -> None:
-    program.folder.write_text("precious")
-    for call in (["read"], ["write", "x"], ["search", "x"], ["ls"], ["tree"], ["check"], ["graph"]):
-        assert_sentence(program.quick(*call), 4, "is a file")
-    assert program.folder.read_text() == "precious"
-
-
 @pytest.mark.parametrize("place", ["file/below", "/proc/silica", "/dev/null/silica"])
 def test_a_folder_that_cannot_be_made_is_a_storage_failure(program: Program, place: str) -> None:
     (program.home / "file").write_text("precious")
@@ -162,21 +154,6 @@ def test_output_that_cannot_be_printed_is_told(grown: Program) -> None:
     assert done.returncode == 4
     assert done.stderr.startswith(b"silica: cannot print the output: ")
     assert done.stderr.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("call", [["read"], ["search", "word"], ["ls", "--json"], ["tree"], ["--help"]], ids=" ".join)
-def test_a_reader_that_has_had_enough_hears_nothing(program: Program, call: list[str]) -> None:
-    program.page("memory", "# Memory\n\n" + "word " * 200_000)
-    command = [*PROGRAM, "memory", "--path", str(program.folder), *call]
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        done = subprocess.run(
-            command, stdout=writing, stderr=subprocess.PIPE, cwd=program.home, env=program.environment(), timeout=60
-        )
-    finally:
-        os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])

@@ -11,41 +11,6 @@ from .program import Program
 RESULT = {"path", "success", "revision", "changed_pages", "decided_by", "degraded", "cost", "changes", "trace"}
 COST = {"calls", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "seconds", "money"}
 
-CALLS = [
-    ["write", "Ruff lints it"],
-    ["read", "projects/silica"],
-    ["search", "Silica"],
-    ["ls"],
-    ["capture", "Silica uses ruff"],
-    ["entries", "ls"],
-    ["checkpoint", "create", "one"],
-    ["tree"],
-    ["split"],
-    ["merge", "people"],
-    ["rename", "people", "humans"],
-    ["delete", "people"],
-    ["check"],
-    ["check", "--apply"],
-    ["graph"],
-]
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_exactly_one_document(grown: Program, call: list[str]) -> None:
-    ended = grown.quick(*call, "--json")
-    assert (ended.code, ended.err) == (0, "")
-    assert isinstance(ended.json, dict)
-    assert ended.text.count("\n") == 1
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_one_document_for_an_error_too(program: Program, call: list[str]) -> None:
-    program.folder.write_text("a file where the folder should be")
-    ended = program.quick(*call, "--json")
-    assert ended.code == 4
-    assert ended.json["error"]["kind"] == "StorageError"
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
-
 
 def test_a_write_tells_all_that_the_result_knows(program: Program) -> None:
     told = program.quick("write", "--json", "日本語 is stored as it is").json

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,16 +13,14 @@ import pytest
 from memory_v2.cli.output import width
 from memory_v2.errors import ModelError, NotAllowed
 from memory_v2.memory import Memory
-from memory_v2.storage.history import Revision
-from memory_v2.storage.local.git_history import GitHistory
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 
-from .program import PROGRAM, Ended, Program
+from .program import Program
 from .test_failures import assert_sentence
 from .test_json import COST, RESULT
-from .test_records import EVIL, HARMFUL, PLACED, scripted
+from .test_records import PLACED, scripted
 from .test_terminal import seen
 
 OPERATION = {"id", "when", "kind", "summary", "decided_by", "degraded", "changed_pages", "undone_by"}
@@ -302,23 +298,14 @@ def test_what_cannot_be_undone_is_refused_in_one_sentence_and_nothing_is_changed
     assert written.files() == before
 
 
-def test_undoing_is_asked_about_on_a_terminal_only(written: Program) -> None:
-    before, name = written.files(), newest(written)
-    kept = written.on_terminal("undo", keys=(b"]: ", b"n\n"))
-    assert kept.code == 0
-    asked = " ".join(kept.text.split())
-    assert f"Undo {name} (write: Ada keeps the books), with 2 pages?" in asked
-    assert "nothing was undone" in kept.text
-    assert written.on_terminal("undo", name, keys=(b"]: ", b"\x03")).code == 130
-    assert written.files() == before
-    assert "undone: " in written.on_terminal("undo", keys=(b"]: ", b"y\n")).text
-    assert "people.md" not in written.files()
+def test_where_nothing_can_be_undone_nothing_is_asked(written: Program) -> None:
+    name = newest(written)
+    written.done("undo")
     refused = written.on_terminal("undo", name)
     assert (refused.code, "Undo" in refused.text) == (2, False)
-    assert "?" not in written.on_terminal("undo", "--yes").text
+    written.done("undo")
     empty = written.on_terminal("undo")
     assert (empty.code, "there is nothing to undo" in empty.text) == (2, True)
-    assert written.files() == {}
 
 
 def test_an_undo_is_told_as_json(written: Program) -> None:
@@ -378,21 +365,6 @@ def test_a_page_that_was_not_there_then_is_not_found(written: Program) -> None:
     assert_sentence(written.quick("restore", first, "people"), 3, "'people'")
     assert_sentence(written.quick("restore", first, "../people"), 2, "dot")
     assert written.files() == before
-
-
-def test_restoring_is_asked_about_on_a_terminal_only(written: Program) -> None:
-    before, first = written.files(), rows(written)[1][0]
-    kept = written.on_terminal("restore", first, keys=(b"]: ", b"n\n"))
-    assert kept.code == 0
-    assert "Restore all pages to the state after" in kept.text
-    assert "nothing was restored" in kept.text
-    one_page = written.on_terminal("restore", first, "memory", keys=(b"]: ", b"n\n"))
-    assert "Restore memory to the state after" in one_page.text
-    assert written.on_terminal("restore", "zzzz").code == 2
-    assert written.files() == before
-    assert written.on_terminal("restore", first, keys=(b"]: ", b"y\n")).code == 0
-    assert written.files().keys() == {"memory.md"}
-    assert "?" not in written.on_terminal("restore", "--yes", first).text
 
 
 def test_a_restore_is_told_as_json(written: Program) -> None:
@@ -479,51 +451,10 @@ def test_a_history_that_is_not_in_a_folder_needs_no_packing() -> None:
 
 # all of them
 
-CALLS = [["history"], ["show", "{}"], ["diff", "{}"], ["undo"], ["restore", "{}"], ["blame"], ["gc"]]
-
-
-def called(program: Program, call: list[str], *more: str) -> Ended:
-    return program.quick(*(part.format(newest(program)) for part in call), *more)
+CALLS = [["history"], ["show", "{}"], ["diff", "{}"], ["undo"], ["restore", "{}"], ["blame"]]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_exactly_one_document(written: Program, call: list[str]) -> None:
-    ended = called(written, call, "--json")
-    assert (ended.code, ended.err) == (0, "")
-    assert isinstance(ended.json, dict)
-    assert ended.text.count("\n") == 1
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_one_document_for_an_error_too(program: Program, call: list[str]) -> None:
-    program.folder.write_text("a file where the folder should be")
-    ended = program.quick(*(part.format("abcdef") for part in call), "--json")
-    assert ended.code == 4
-    assert ended.json["error"]["kind"] == "StorageError"
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
-
-
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
-def test_what_others_wrote_does_nothing_to_the_terminal(program: Program, call: list[str]) -> None:
-    program.done("write", "--mode", "append", "quiet")
-    data = f"# Root {EVIL}\n\nneedle {EVIL}\r\n".encode()
-    program.page("memory", data)
-    entry = Revision(f"evil{EVIL}", EVIL, "", EVIL, EVIL, EVIL, (EVIL,), datetime(2026, 5, 4, tzinfo=UTC))
-    GitHistory(program.folder / ".metadata").record({"memory": data}, entry)
-    after, before = (row[0] for row in rows(program))
-    call = [part.format(before if call == ["diff", "{}"] else after) for part in call]
-    asks = ["--yes"] if call[0] in ("undo", "restore") else []
-    if asks:
-        shown = [seen(program.on_terminal(*call, keys=(b"]: ", b"n\n")).text)]
-        shown += [seen(program.on_terminal(*call, *asks).text)]
-    else:
-        shown = [seen(program.on_terminal(*call).text), program.quick(*call).text, program.quick(*call, "--json").text]
-    for text in shown:
-        assert not HARMFUL.search(text)
-        assert "\\x1b" in text or "\\u001b" in text
-
-
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
 def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, packed: bool, call: list[str]) -> None:
     name = newest(written)
@@ -539,7 +470,7 @@ def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, pac
     assert written.files() == before
 
 
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_objects_that_are_there_twice_are_told_as_ever_when_one_copy_is_damaged(
     written: Program, call: list[str]
 ) -> None:
@@ -566,19 +497,6 @@ def test_looking_back_loads_no_more_than_it_needs(written: Program) -> None:
         loaded = loaded_by(code)
         assert "dulwich" in loaded
         assert not loaded.intersection((*HEAVY, "jinja2"))
-
-
-def test_a_reader_that_has_had_enough_hears_nothing(program: Program) -> None:
-    program.done("write", "--mode", "append", "Grace writes compilers.\n" * 300)
-    for call in (["history"], ["blame"], ["show", newest(program)]):
-        command = [*PROGRAM, "memory", "--path", str(program.folder), *call]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment()
-        ) as run:
-            assert run.stdout is not None
-            assert run.stderr is not None
-            run.stdout.close()
-            assert (run.stderr.read(), run.wait(timeout=60)) == (b"", 141)
 
 
 def test_names_in_any_script_are_told_as_they_are(program: Program) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from memory_v2.trace.story import MAX_LINES
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 from tests.operations.scenes import Crowded
 
-from .program import PROGRAM, Ended, Program
+from .program import Ended, Program
 from .test_terminal import seen
 
 EVIL = "\x1b]0;title\x07 \x1b[2J \x9b31m \u202e \u2028"
@@ -596,13 +595,6 @@ def test_a_name_that_names_none_or_several_is_wrong_use(grown: Program) -> None:
     assert (told.code, told.json["error"]["kind"]) == (2, "NotAllowed")
 
 
-def test_a_folder_that_is_a_file_is_a_storage_failure(program: Program) -> None:
-    program.folder.write_text("precious")
-    for verb in ("trace", "replay"):
-        failed = program.quick(verb, "--json")
-        assert (failed.code, failed.json["error"]["kind"]) == (4, "StorageError")
-
-
 # replay
 
 
@@ -749,13 +741,3 @@ def test_looking_at_traces_loads_no_more_than_what_checks_them(grown: Program) -
         )
         assert loaded_by(code).intersection((*HEAVY, *ONLY_WHEN_WRITING)) <= {"pydantic"}
     assert not loaded_by("from memory_v2.cli.app import silica").intersection((*HEAVY, *ONLY_WHEN_WRITING))
-
-
-def test_a_reader_that_has_had_enough_hears_nothing(grown: Program) -> None:
-    scripted(grown, PLACED).write("Grace writes compilers. " * 500)
-    command = [*PROGRAM, "memory", "--path", str(grown.folder), "trace", "last", "--full"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=grown.environment()) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 141)

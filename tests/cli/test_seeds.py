@@ -9,7 +9,6 @@ import shlex
 
 import pytest
 
-
 from .program import Program
 from .seeds import DARYL, GAP, OCEAN, PAGE, SEARCHES, Example, page_with_table
 

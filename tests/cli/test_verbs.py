@@ -10,7 +10,7 @@ from memory_v2.cli import app
 
 from .program import Program
 
-VERBS = [verb for verbs in app.VERBS.values() for verb in verbs]
+VERBS = [verb for verbs in app.SECTIONS.values() for verb in verbs]
 
 
 def test_silica_alone_prints_help(program: Program) -> None:
@@ -51,14 +51,6 @@ def test_a_shell_can_complete_verbs_and_options(program: Program, shell: str) ->
     asked = {"_SILICA_COMPLETE": f"{shell}_complete", "COMP_CWORD": "2" if shell != "fish" else "wri"}
     assert "write" in program.silica(env={**asked, "COMP_WORDS": "silica memory wri"}).text
     assert "_SILICA_COMPLETE" in program.silica(env={"_SILICA_COMPLETE": f"{shell}_source"}).text
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_with_an_example_and_says_where_the_memory_is_chosen(program: Program, verb: str) -> None:
-    help_text = program.done(verb, "--help")
-    assert f"silica memory {verb}" in help_text.split("Example")[1]
-    assert "--json" in help_text
-    assert "silica memory [--path FOLDER]" in " ".join(help_text.split())
 
 
 def test_a_memory_begins_with_one_command_and_no_setting(program: Program) -> None:
