@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -64,7 +64,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """One block: its exact `text`, its `kind`, and the `level` of a heading (0 for other kinds)."""
 
@@ -72,7 +72,7 @@ class Block:
     kind: Kind = "paragraph"
     level: int = 0
 
-    @property
+    @cached_property
     def content(self) -> str:
         """The text without surrounding blank lines, without the last line end and without a byte order mark. Compare
         blocks by it."""

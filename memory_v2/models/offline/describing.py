@@ -52,6 +52,8 @@ MAX_TOPIC = 72
 """Limits a topic, in characters; a longer one is told by its clauses."""
 LEAST_COVERED = 0.3
 """The least share of a page, in bytes, that a line without values is told from; below that, they are told too."""
+MOST_READ = 500
+"""How many blocks are read: more than a page has but in a text that is still to be split."""
 ENOUGH = 3
 """From how many topics those below them are not told."""
 _ABOVE = frozenset(["front matter", "rule", "html"])
@@ -74,7 +76,7 @@ def describe_page(
     paragraphs the first and as many of the largest as fit, in their order; and then what is on the pages `below`, given
     by their titles and lines. A conversation, and a text without any of these, is told by single words: by `telling`,
     or the most frequent ones."""
-    line = listed_title(title)
+    line, blocks = listed_title(title), blocks[:MOST_READ]
     spoken = [block for block in blocks if block.kind in _SPOKEN]
     if given := _given(blocks):
         return _followed(line, [given], "; ", MAX_DESCRIPTION)

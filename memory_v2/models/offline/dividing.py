@@ -315,7 +315,7 @@ def _child(page: MeasuredPage, group: Group, names: Names) -> dict[str, Any]:
     blocks = [page.blocks[number - 1] for number in group.numbers]
     if group.kept:
         blocks = [*group.kept.blocks, *blocks]
-        terms = Terms(texts_of([*blocks, *page.blocks])).telling(range(len(blocks)), MOST_TOLD)
+        terms = Terms(texts_of(blocks), page.all_terms).telling(range(len(blocks)), MOST_TOLD)
     if group.is_collection:
         description = collection_line(title, terms)
     else:

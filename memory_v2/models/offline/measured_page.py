@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,7 +76,7 @@ class MeasuredPage:
                 and fold(child.properties.get("split_from", "")) == fold(self.brief.view.page.path)
                 and not named_span(child.path.rsplit("/", 1)[-1])
                 and not child.properties.get("source")
-                and len(find_units(child.blocks, movable(child), self.full, lambda _: 0)) >= LEAST_ALIKE // 2
+                and len(find_units(child.blocks, movable(child), math.inf)) >= LEAST_ALIKE // 2
                 and not child.children
             ):
                 found.append(child)
@@ -104,12 +105,17 @@ class MeasuredPage:
     @cached_property
     def units(self) -> list[tuple[int, ...]]:
         """What moves as one."""
-        return find_units(self.blocks, self.body, self.full, self.size)
+        return find_units(self.blocks, self.body, self.full)
 
     @cached_property
     def terms(self) -> Terms:
         """The terms of all blocks that may move, in the order of `body`."""
         return Terms(texts_of(self.blocks[number - 1] for number in self.body))
+
+    @cached_property
+    def all_terms(self) -> Terms:
+        """The terms of all blocks."""
+        return Terms(texts_of(self.blocks))
 
     @cached_property
     def body(self) -> list[int]:

@@ -49,11 +49,11 @@ Term: TypeAlias = tuple[str, ...]
 
 
 class Terms:
-    """The terms of some texts, counted once for all parts that are told apart."""
+    """The terms of some texts, counted once for all parts that are told apart, and of others counted before."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._terms = [terms_of(text) for text in texts]
+    def __init__(self, texts: Sequence[str], others: Terms | None = None) -> None:
+        self._texts: list[str] = [*texts, *(others._texts if others else ())]
+        self._terms: list[list[Term]] = [*map(terms_of, texts), *(others._terms if others else ())]
         self._spread = _spread(self._terms)
 
     def telling(self, part: Iterable[int], most: int = 6) -> list[str]:

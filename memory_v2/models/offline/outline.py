@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from memory_v2.models.offline.naming import undated
 from memory_v2.text.dates import Span, leading_date
@@ -108,27 +109,27 @@ def _is_numbered(block: Block) -> bool:
     return block.kind == "item" and _NUMBER.match(block.content) is not None
 
 
-def find_units(
-    blocks: Sequence[Block], body: Sequence[int], full: float, size: Callable[[Sequence[int]], int]
-) -> list[tuple[int, ...]]:
+def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> list[tuple[int, ...]]:
     """What moves as one: a section, or what hangs together, of at most `full` bytes, or else a block, with the headings
     directly above it."""
     outline, ends = Outline(blocks), together(blocks)
+    sizes = [0, *accumulate(block.size for block in blocks)]
     units: list[tuple[int, ...]] = []
     waiting: list[int] = []
     done = 0
     for number in body:
         if number <= done:
             continue
-        section = range(number, (outline.ends[number] if outline.levels[number] else ends[number]) + 1)
-        if outline.levels[number] and len(section) > 1 and size(section) > full:
+        end = outline.ends[number] if outline.levels[number] else ends[number]
+        is_large = sizes[end] - sizes[number - 1] > full
+        if outline.levels[number] and end > number and is_large:
             waiting.append(number)
         elif _ends_text(blocks, number) and units and not waiting:
             units[-1] += (number,)
         else:
-            section = section if size(section) <= full else range(number, number + 1)
-            units.append((*waiting, *section))
-            waiting, done = [], section[-1]
+            done = number if is_large else end
+            units.append((*waiting, *range(number, done + 1)))
+            waiting = []
     return [*units, tuple(waiting)] if waiting else units
 
 
