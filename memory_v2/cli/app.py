@@ -57,7 +57,7 @@ class Verbs(click.Group):
         prefix: str = "",
         **extra: Any,
     ) -> None:
-        super().__init__(*args, invoke_without_command=True, **extra)
+        super().__init__(*args, **{"invoke_without_command": True, **extra})
         self._sections, self._prefix = sections, prefix
         self._modules = {verb: module for module, verbs in modules.items() for verb in verbs}
 

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.cli.output import width
-from memory_v2.errors import ModelError, NotAllowed
-from memory_v2.memory import Memory
-from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.errors import ModelError
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 
 from .program import Program
@@ -202,7 +199,7 @@ def test_a_name_that_names_nothing_is_refused(written: Program, verb: str, name:
 
 def test_what_differs_between_two_moments_is_a_unified_diff(written: Program) -> None:
     write, first = (row[0] for row in rows(written))
-    written.page("people", (written.folder / "people.md").read_bytes().replace(b"Ada", b"Grace"))
+    written.page("people", written.files()["people.md"].replace(b"Ada", b"Grace"))
     assert written.done("diff", write).splitlines() == [
         "--- a/people.md",
         "+++ b/people.md",
@@ -237,7 +234,7 @@ def test_a_diff_is_coloured_on_a_terminal_only(written: Program) -> None:
 
 
 def test_line_ends_that_are_all_that_differs_are_visible(written: Program) -> None:
-    data = (written.folder / "people.md").read_bytes()
+    data = written.files()["people.md"]
     written.page("people", data.replace(b"books\n", b"books\r\n"))
     told = written.done("diff", rows(written)[1][0])
     assert "-Ada keeps the books\n+Ada keeps the books\\x0d\n" in told
@@ -380,10 +377,10 @@ def test_a_restore_is_told_as_json(written: Program) -> None:
 
 def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     write = newest(written)
-    written.page("people", (written.folder / "people.md").read_bytes() + b"by\thand")
+    written.page("people", written.files()["people.md"] + b"by\thand")
     outside = newest(written)
     lines = [line.split("\t", 5) for line in written.done("blame", "people").splitlines()]
-    page = (written.folder / "people.md").read_text("utf-8").splitlines()
+    page = written.files()["people.md"].decode().splitlines()
     assert [line[5] for line in lines] == page
     assert [line[4] for line in lines] == [str(number) for number in range(1, len(page) + 1)]
     assert [line[0] for line in lines] == [*[write] * (len(page) - 1), outside]
@@ -391,7 +388,7 @@ def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line[1]) for line in lines)
     told = written.quick("blame", "people", "--json").json
     assert told["path"] == "people"
-    assert "".join(line["text"] for line in told["lines"]) == (written.folder / "people.md").read_text("utf-8")
+    assert "".join(line["text"] for line in told["lines"]) == written.files()["people.md"].decode()
     assert told["lines"][0].keys() == {"line", "text", "id", "when", "kind", "decided_by"}
     assert told["lines"][-1]["id"].startswith(outside)
     assert "Grace writes compilers" in written.done("blame")
@@ -425,28 +422,6 @@ def test_the_history_is_packed_and_tells_the_same(written: Program) -> None:
     assert f"{told['bytes_after']:,} bytes" in again
     written.done("write", "--mode", "append", "One more")
     written.done("undo")
-
-
-def test_a_long_history_takes_less_room_once_it_is_packed(program: Program) -> None:
-    def room() -> int:
-        files = (program.folder / ".metadata" / "history.git").rglob("*")
-        return sum(file.stat().st_blocks for file in files if file.is_file())
-
-    with Memory(LocalStorage(program.folder)) as memory:
-        for number in range(40):
-            memory.write(f"- Fact {number}: " + "and so on " * 20, mode="append")
-        before = room()
-        packed = memory.pack_history()
-        after = room()
-    assert packed.objects > 100
-    assert after < before / 2
-
-
-def test_a_history_that_is_not_in_a_folder_needs_no_packing() -> None:
-    with Memory(VolatileStorage()) as memory:
-        memory.write("Grace writes compilers")
-        with pytest.raises(NotAllowed, match="needs no packing"):
-            memory.pack_history()
 
 
 # all of them

@@ -155,12 +155,6 @@ def test_on_a_terminal_the_list_has_room_and_lines_up(grown: Program, columns: i
     assert "…" in lines[1]
 
 
-def test_columns_that_hold_nothing_are_not_on_the_terminal(grown: Program) -> None:
-    grown.done("write", "--mode", "append", "One more")
-    head = seen(grown.on_terminal("trace", columns=160).text).splitlines()[0]
-    assert head.split() == ["trace", "when", "(UTC)", "did", "about", "outcome"]
-
-
 def test_the_short_name_on_a_terminal_names_the_trace(grown: Program) -> None:
     grown.done("write", "--mode", "append", "One more")
     (file,) = traces(grown)
@@ -606,27 +600,8 @@ def test_the_last_operation_is_replayed_and_agrees(grown: Program) -> None:
     assert (replayed.code, replayed.text, replayed.err) == (0, f"{file.stem} agrees: 1 page, byte for byte\n", "")
     assert grown.files() == before
     assert traces(grown) == [file]
-
-
-def test_every_kind_of_operation_agrees(grown: Program) -> None:
-    sections = [f"## {name}\n\n" + f"All of {name.lower()}. " * 300 for name in ("Kitchen", "Garden", "Cellar")]
-    grown.done("write", "--mode", "append", "\n\n".join(sections))
-    grown.done("search", "pytest")
-    grown.done("rename", "people", "persons")
-    grown.done("split", "persons")
-    grown.done("delete", "persons")
     grown.quick("merge", "nowhere")
-    told = [grown.done("replay", row[0]).split(" agrees: ")[1] for row in rows(grown)]
-    pages = len(grown.quick("trace", "--json").json["traces"][0]["changed_pages"])
-    assert pages > 2
-    assert told == [
-        f"{pages} pages, byte for byte\n",
-        "the same places are found\n",
-        "3 pages, byte for byte\n",
-        "nothing changes\n",
-        "2 pages, byte for byte\n",
-        "nothing changes\n",
-    ]
+    assert grown.done("replay").endswith(" agrees: nothing changes\n")
 
 
 def test_a_replay_that_differs_tells_each_difference_and_ends_with_1(grown: Program) -> None:
