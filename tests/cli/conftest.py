@@ -39,3 +39,11 @@ def grown(program: Program) -> Program:
     )
     program.page("people", "# People\n\nAda keeps the books, see [[projects/silica|Silica]].\n")
     return program
+
+
+@pytest.fixture
+def written(program: Program) -> Program:
+    """The program on a memory of two writes: one to the root, one to `people`."""
+    program.done("write", "Grace writes compilers")
+    program.done("write", "--to", "people", "Ada keeps the books")
+    return program

@@ -32,14 +32,6 @@ def newest(program: Program) -> str:
     return rows(program)[0][0]
 
 
-@pytest.fixture
-def written(program: Program) -> Program:
-    """The program on a memory of two writes: one to the root, one to `people`."""
-    program.done("write", "Grace writes compilers")
-    program.done("write", "--to", "people", "Ada keeps the books")
-    return program
-
-
 # history
 
 

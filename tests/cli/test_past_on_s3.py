@@ -30,7 +30,6 @@ from .test_past import (  # noqa: F401 - what holds for a folder is tested here 
     test_what_differs_between_two_moments_is_a_unified_diff,
     test_what_was_edited_by_hand_is_listed_and_can_be_undone,
     test_what_was_undone_is_marked,
-    written,
 )
 
 pytestmark = pytest.mark.allow_hosts([HOST])
