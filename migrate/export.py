@@ -15,13 +15,13 @@ from memory_v2.entries.places import place_of
 from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.block_index import cut_blocks, read_pages
 from memory_v2.migrate.exported_page import Child, ExportedPage, file_text, json_line, part_text, row_line
+from memory_v2.migrate.pages import cut_blocks, read_pages
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document
 from memory_v2.storage.local.disk import explained, replace_bytes, to_system
 from memory_v2.text.calendar import iso_day
-from memory_v2.tree.block import Block, decode, encode, readable, split_lines
+from memory_v2.tree.block import decode, encode, readable, split_lines
 from memory_v2.tree.exact import is_bare
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page, page_source
@@ -123,10 +123,9 @@ def exported_pages(memory: Memory) -> tuple[list[ExportedPage], list[LeftOut]]:
 def _with_whole_blocks(pages: dict[str, Page]) -> dict[str, Page]:
     """The pages; a block that was cut is on the page that listed its pieces, instead of them."""
     whole = dict(pages)
-    for path, pieces in cut_blocks(pages.values()).items():
+    for path, block in cut_blocks(pages.values()).items():
         if path not in pages:
             continue
-        block = Block(decode(b"".join(piece.piece_data for piece in pieces)), "piece")
         parts = {page.path for page in pages.values() if page.path.startswith(f"{path}/part-")}
         gone = {part for part in parts if pages[part].piece or is_bare(pages[part])}
         for part in gone:

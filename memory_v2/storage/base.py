@@ -38,7 +38,7 @@ PENDING: Final = "pending"
 ROUTING: Final = "routing"
 """The note with what a model has decided about entries in the inbox; see `entries.route_task`."""
 IMPORTS: Final = "imports"
-"""The folder of the notes that say which documents were imported by which operations; see `migrate.ledger`."""
+"""The folder of the claims on sources that are being imported; see `migrate.ledger`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ def small_batches() -> Iterator[None]:
 def made(folder: Path) -> Path:
     """A folder of notes: folders, documents that are divided, some that are alike, and names that are the same."""
     files = {"boats.md": f"# Boats\n\n{notes(10, 30)}", "boats/README.md": "About boats.\n", "Log.md": notes(30, 34)}
-    files |= {f"boats/harbour {n}.md": f"# Harbour {n}\n\n{notes(n, n + 1)}See @boats.md\n" for n in range(40, 49)}
+    link = "See [the boats](../boats.md)\n"
+    files |= {f"boats/harbour {n}.md": f"# Harbour {n}\n\n{notes(n, n + 1)}{link}" for n in range(40, 49)}
     files |= {f"garden/roses/2026-01-{n:02}.md": f"- {n} roses\n" for n in range(1, 9)}
     files |= {
         "garden/Deploys.md": f"# Deploys\n\n{notes(50, 58)}",
