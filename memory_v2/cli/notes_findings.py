@@ -13,7 +13,18 @@ import click
 from memory_v2 import __version__
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.notes import People, left_out, notes_verb, touched
-from memory_v2.cli.output import Document, Notice, Output, out_json, plain, plain_lines, style, tell, working
+from memory_v2.cli.output import (
+    Document,
+    Notice,
+    Output,
+    out_json,
+    plain,
+    plain_lines,
+    print_output,
+    style,
+    tell,
+    working,
+)
 from memory_v2.cli.verb import ChosenMemory, Option, ended, misuse
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
@@ -220,6 +231,7 @@ def watch(
         float,
         Option("How often to look at the folder if the extra 'watch' is not installed.", metavar="SECONDS", least=0.1),
     ] = 2.0,
+    as_json: bool,
 ) -> Iterator[Output]:
     """Tell what changes in a folder of notes, and what is new in it. Ctrl-C ends it.
 
@@ -232,16 +244,20 @@ def watch(
       silica notes watch ~/agent/memory
     """
     try:
-        with working("reading the notes"):
-            watching = Watch(notes)
-        first = watching.first.found
-        yield Notice(f"watching {counted(first.files, 'file')} in {notes.folder}; Ctrl-C ends it")
-        yield from left_out(first)
-        yield from _news(watching.first)
-        for _ in changes(notes.folder, interval, tell):
-            yield from _news(watching.look())
-    except KeyboardInterrupt:
+        print_output(_watched(notes, interval), as_json)
+    except KeyboardInterrupt:  # also while something is printed
         yield Notice("stopped")
+
+
+def _watched(notes: Notes, interval: float) -> Iterator[Output]:
+    with working("reading the notes"):
+        watching = Watch(notes)
+    first = watching.first.found
+    yield Notice(f"watching {counted(first.files, 'file')} in {notes.folder}; Ctrl-C ends it")
+    yield from left_out(first)
+    yield from _news(watching.first)
+    for _ in changes(notes.folder, interval, tell):
+        yield from _news(watching.look())
 
 
 def _news(news: News) -> Iterator[Output]:

@@ -33,7 +33,6 @@ from typing import (
 )
 
 import click
-from click.shell_completion import CompletionItem
 
 from memory_v2.cli.output import Output, print_output, tell, working
 from memory_v2.cli.show import show
@@ -135,14 +134,14 @@ class Option:
     count: int = 1
 
 
-def _pages(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+def _pages(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """The pages whose names go on as begun, for the shell to complete them."""
     chosen = (parent := context.parent) and parent.params
     with suppress(SilicaError, OSError):
         names = ("path", "model", "project", "persona")
         memory = ChosenMemory.from_options(*((chosen or {}).get(name) for name in names))
         with memory.opened() as opened:
-            return [CompletionItem(path) for path in sorted(opened.storage.list_files()) if path.startswith(begun)]
+            return [path for path in sorted(opened.storage.list_files()) if path.startswith(begun)]
     return []
 
 
