@@ -36,11 +36,5 @@ def test_a_memory_goes_back_and_undo_comes_back(program: Program) -> None:
     assert program.done("read") == after
 
 
-def test_what_is_wrong_is_told_with_its_exit_code(program: Program) -> None:
+def test_without_a_checkpoint_it_says_how_to_make_one(program: Program) -> None:
     assert program.quick("checkpoint", "list").err.startswith("silica: there is no checkpoint")
-    assert program.quick("checkpoint", "show", "one").code == 2
-    assert program.quick("checkpoint", "load", "nowhere.jsonl").code == 2
-    file = program.home / "text.jsonl"
-    file.write_text("text\n")
-    wrong = program.quick("checkpoint", "load", str(file), "--json")
-    assert (wrong.code, wrong.json["error"]["kind"]) == (2, "InvalidText")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,7 @@ from memory_v2.cli import app
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local.git_history import GitHistory
 
-from .program import PROGRAM, Program
+from .program import PROGRAM, Program, filled, words
 from .test_failures import assert_sentence
 from .test_records import EVIL, HARMFUL
 from .test_terminal import seen
@@ -94,40 +92,6 @@ ASKS = {
     "forget Grace": "Forget this for good? It cannot be undone.",
 }
 """What is asked about on a terminal, with the question."""
-
-
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a memory that has pages, an entry, a history, a checkpoint and traces; and with notes."""
-    program = Program(home := tmp_path_factory.mktemp("full"), home / "memory")
-    links = "## Links\n\n- [[projects/silica]] - a memory for agents\n- [[people]]\n"
-    program.page("memory", f"# Memory\n\nStarted on 2026-01-05.\n\n{links}")
-    program.page("projects/silica", "# Silica\n\n- Silica uses pytest for testing (2026-02-03)\n")
-    program.page("people", "# People\n\nAda keeps the books, see [[projects/silica|Silica]].\n")
-    (home / "notes").mkdir()
-    (home / "notes" / "2026-02-17.md").write_text("- Decision: NOT using peat\n- [ ] buy a filter\n")
-    program.done("capture", "CTR dropped 12%.", "--agent", "hawk", "--date", "2026-02-15", "--tag", "ctr")
-    program.done("checkpoint", "create", "one")
-    program.done("checkpoint", "export", "one", str(home / "one.jsonl"))
-    program.done("write", "--to", "people", "--mode", "append", "Grace writes compilers.")
-    return home
-
-
-@pytest.fixture
-def full(template: Path, tmp_path: Path) -> Program:
-    home = shutil.copytree(template, tmp_path / "home", symlinks=True)
-    return Program(home, home / "memory")
-
-
-def words(program: Program, call: str) -> list[str]:
-    return [filled(program, word) for word in shlex.split(call)]
-
-
-def filled(program: Program, text: str) -> str:
-    if "{newest}" in text or "{older}" in text:
-        newest, older = (line[:12] for line in program.quick("history").text.splitlines()[:2])
-        text = text.replace("{newest}", newest).replace("{older}", older)
-    return text.format(home=program.home, folder=program.folder)
 
 
 def test_every_verb_is_called_here() -> None:

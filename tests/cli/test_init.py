@@ -131,7 +131,3 @@ def test_the_keys_of_others_are_not_shown(hosts: Program, text: str) -> None:
     shown = init(hosts).text
     assert "silica-memory" in shown
     assert "sk-secret" not in shown
-
-
-def test_to_apply_and_to_undo_at_once_is_a_usage_error(hosts: Program) -> None:
-    assert init(hosts, "--apply", "--undo").code == 2

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from .program import Program
 
 RESULT = {"path", "success", "revision", "changed_pages", "decided_by", "degraded", "cost", "changes", "trace"}
@@ -111,27 +109,6 @@ def test_a_deletion_tells_where_the_children_went(grown: Program) -> None:
     grown.page("people", "# People\n")
     told = grown.quick("delete", "--json", "projects").json
     assert told["moved"] == [{"path": "projects/silica", "parent": "memory"}]
-
-
-@pytest.mark.parametrize(
-    ("call", "code", "kind"),
-    [
-        (["read", "nowhere"], 3, "PageNotFound"),
-        (["rename", "people", "projects"], 3, "PageExists"),
-        (["read", "../up"], 2, "InvalidPath"),
-        (["write", ""], 2, "InvalidText"),
-        (["delete", "memory"], 2, "NotAllowed"),
-        (["read", "--bogus"], 2, "UsageError"),
-        (["rename", "one"], 2, "UsageError"),
-        (["nonsense"], 2, "UsageError"),
-        (["graph", "--format", "dot"], 2, "UsageError"),
-    ],
-    ids=str,
-)
-def test_an_error_is_a_document_with_its_kind(grown: Program, call: list[str], code: int, kind: str) -> None:
-    ended = grown.quick(*call, "--json")
-    assert (ended.code, ended.json["error"]["kind"]) == (code, kind)
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
 
 
 def test_the_word_json_behind_a_double_dash_is_text(program: Program) -> None:

@@ -84,8 +84,6 @@ def test_only_what_changed_a_page_is_listed_and_only_as_many_as_asked_for(writte
     nothing = written.quick("history", "nowhere")
     assert (nothing.code, nothing.out) == (0, b"")
     assert "no operation has changed nowhere" in nothing.err
-    assert_sentence(written.quick("history", "-n", "0"), 2, "-n")
-    assert_sentence(written.quick("history", "../secrets"), 2, "dot")
     assert "1 older not shown; -n 2 lists all" in seen(written.on_terminal("history", "-n", "1").text)
     assert "older" not in seen(written.on_terminal("history").text)
 
@@ -352,7 +350,6 @@ def test_a_page_that_was_not_there_then_is_not_found(written: Program) -> None:
     first = rows(written)[1][0]
     before = written.files()
     assert_sentence(written.quick("restore", first, "people"), 3, "'people'")
-    assert_sentence(written.quick("restore", first, "../people"), 2, "dot")
     assert written.files() == before
 
 
@@ -384,7 +381,6 @@ def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     assert told["lines"][0].keys() == {"line", "text", "id", "when", "kind", "decided_by"}
     assert told["lines"][-1]["id"].startswith(outside)
     assert "Grace writes compilers" in written.done("blame")
-    assert_sentence(written.quick("blame", "nowhere"), 3, "'nowhere'")
 
 
 def test_on_a_terminal_long_lines_of_a_page_are_cut(written: Program) -> None:

@@ -305,13 +305,6 @@ def test_a_day_in_the_name_of_a_file_that_is_to_come_by_the_memorys_clock_does_n
     assert "\ndate:" not in program.silica("memory", "read", "kiln").text
 
 
-@pytest.mark.parametrize("wrong", [["--date", "tomorrow"], ["--date", "2999-01-01"], ["--source", ""]])
-def test_a_wrong_source_or_day_is_a_wrong_use(program: Program, wrong: list[str]) -> None:
-    done = program.silica("memory", "write", "Warm.", *wrong)
-    assert done.code == 2
-    assert wrong[0].lstrip("-") in done.err
-
-
 def test_a_search_says_where_a_text_came_from(program: Program) -> None:
     program.done("write", "The kiln is warm.", "--source", "standup.md")
     assert "  from standup.md\n" in program.done("search", "kiln")
@@ -363,14 +356,6 @@ def test_a_search_can_be_narrowed_and_matches_lines(program: Program) -> None:
     assert [line.strip() for line in shown if "pytest" in line] == ["- 2026-02-03: pytest 8", "- 2026-02-04: pytest 9"]
     assert program.run("search", "--regex", "(").code == 2
     assert program.run("search", "--under", "nowhere", "pytest").code == 3
-
-
-def test_no_page_is_replaced_that_was_not_named(program: Program) -> None:
-    program.done("write", "--to", "memory", "Ada keeps the books.")
-    refused = program.run("write", "--mode", "replace", "Grace.")
-    assert refused.code == 2
-    assert "--to memory" in refused.err
-    assert "Ada" in program.done("read")
 
 
 def test_a_project_s_memory_that_a_write_makes_stays_out_of_the_repository(program: Program) -> None:
