@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 
-from memory_v2.entries.domains import DOMAINS_PAGE
+from memory_v2.entries.store import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut

@@ -125,8 +125,8 @@ def context(
         str | None, Option("The project's name. Default: that of the present folder.", metavar="NAME")
     ] = None,
     hook: Annotated[
-        Literal["session-start", "cursor"] | None,
-        "Print it as a host's hook does: session-start for Claude Code, Codex, Gemini CLI and VS Code. Never fails.",
+        Literal["session-start", "cursor", "copilot"] | None,
+        "Print it as a host's hook does: cursor, copilot for its CLI, session-start for all others. Never fails.",
     ] = None,
 ) -> Iterator[Output]:
     """Print what an agent's session begins with.
@@ -163,8 +163,8 @@ def _text_for_hook(chosen: ChosenMemory, max_tokens: int, project: str | None) -
 def _hook_document(hook: str, text: str) -> dict[str, Any]:
     if not text:
         return {}
-    if hook == "cursor":
-        return {"additional_context": text}
+    if hook != "session-start":
+        return {"additional_context" if hook == "cursor" else "additionalContext": text}
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
 
 

@@ -13,10 +13,10 @@ from typing import Annotated
 import click
 
 from memory_v2.cli.edge import STORAGE
-from memory_v2.cli.output import Notice, Output
+from memory_v2.cli.output import Notice, Output, is_asked
 from memory_v2.cli.show import show
 from memory_v2.cli.verb import ChosenMemory, Option, ended, verb
-from memory_v2.configuration import PATH
+from memory_v2.configuration import OLDER, PATH
 from memory_v2.errors import UsageError
 from memory_v2.hosts.connect import apply, connection_plan, plan, undo
 from memory_v2.hosts.host import Host, Launch, Place, installed_program
@@ -34,20 +34,28 @@ NAME, PROJECT_NAME = "silica-memory", "silica-project-memory"
 def init(
     chosen: ChosenMemory,
     is_applied: Annotated[bool, Option("Write the changes.", "--apply")],
-    is_undone: Annotated[bool, Option("Take back the last --apply.", "--undo")],
+    is_undone: Annotated[bool, Option("Take out what connects them to this memory.", "--undo")],
     names: Annotated[
         tuple[str, ...], Option("Only this host; can be given several times.", "--host", type=click.Choice(HOST_NAMES))
     ],
     decide: Annotated[
         Way | None, "Who decides where texts go: see 'silica memory mcp --help'. With host, the connected agent does."
     ],
+    is_allowed: Annotated[
+        bool | None,
+        Option(
+            "Let Claude Code, Gemini CLI and Qwen Code use the memory without asking; a terminal is asked.",
+            "--allow/--no-allow",
+        ),
+    ] = None,
+    as_json: bool = False,
 ) -> Iterator[Output]:
     """Connect the agents on this machine to the memory.
 
-    Finds Claude Code, Claude Desktop, Codex, Cursor, VS Code and Gemini CLI, and shows what would be added to their
-    files: the MCP server; where the host has them, a hook that gives each session what the memory knows of the
-    project, and a skill that says when to use the memory. Everything else in the files stays as it is, to the byte.
-    A file that cannot be understood is left alone.
+    Finds Claude Code, Claude Desktop, Codex, Cursor, VS Code, Gemini CLI, Copilot CLI, Qwen Code, opencode, Cline and
+    Continue, and shows what would be added to their files: the MCP server; where the host has them, a hook that gives
+    each session what the memory knows of the project, and a skill that says when to use the memory. Everything else in
+    the files stays as it is, to the byte. A file that cannot be understood is left alone.
 
     With --project before the verb, the files of that project are changed, and the memory is the project's. Run it in
     each git worktree in which agents work: all of them share the memory.
@@ -56,6 +64,7 @@ def init(
     Examples:
       silica memory init                         (shows what would change)
       silica memory init --apply
+      silica memory init --apply --allow         (agents need not ask)
       silica memory init --undo
       silica memory init --apply --decide host   (the agent decides: no key)
       silica memory --project . init --apply     (a memory of this project)
@@ -65,19 +74,21 @@ def init(
         raise UsageError("give --apply or --undo, not both")
     place = _place(chosen)
     if is_undone:
-        undone = undo(place)
-        done = connection_plan(undone or [], is_applied=True, undone=undone is not None)
+        undone = undo(place, _launch(chosen), [host for host in HOSTS if not names or host.name in names])
+        done = connection_plan(undone, is_applied=True, undone=bool(undone))
         yield from show(done)
-        if undone is None:
-            yield Notice("there is nothing to take back: nothing was applied")
+        if not undone:
+            yield Notice("there is nothing to take back: no host is connected to this memory")
     else:
         memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
         hosts = [host for host in HOSTS if (host.name in names if names else host.is_here(place))]
         model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
-        launch = replace(_launch(chosen), model=model, serving=serving)
+        if is_allowed is None and is_applied and hosts and is_asked(yes=as_json):
+            is_allowed = click.confirm("May agents use the memory without asking each time?", err=True)
+        launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=bool(is_allowed))
         changes = plan(place, launch, hosts)
         if is_applied:
-            changes = apply(place, launch, hosts, changes)
+            changes = apply(changes)
         server = [launch.server[0], *launch.server[1]]
         facts = {"hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
         done = connection_plan(changes, is_applied, **facts)
@@ -105,7 +116,7 @@ def _launch(chosen: ChosenMemory) -> Launch:
     folder = found.find(PATH)
     if not folder.text.isprintable():  # also of bytes that are not UTF-8
         raise UsageError("the files of hosts cannot hold the name of this folder")
-    is_told = folder.origin in ("--path", PATH.variable)
+    is_told = folder.origin in ("--path", PATH.variable, *OLDER)
     path = ("--path", str(Path(folder.text).expanduser().absolute())) if is_told else ()
     return Launch(installed_program(), path, NAME)
 

@@ -382,7 +382,7 @@ def dedupe() -> None:
     """
 
 
-@verb(Entries.consolidate, apply="--apply/--dry-run", doing="working entries in")
+@verb(Entries.consolidate, doing="working entries in")
 def consolidate() -> None:
     """Work entries into the pages that they belong to.
 

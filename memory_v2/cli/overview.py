@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from memory_v2.cli.edge import FINDINGS
@@ -174,7 +175,7 @@ def summary(memory: Memory) -> Iterator[Output]:
     yield 'next: silica memory search "…" · write "…" · tree · init (connects your agents) · --help (all verbs)'
 
 
-@verb(Memory.checkup)
+@verb(Memory.checkup, apply="--apply")
 def check(
     memory: Memory, apply: bool, fail: Annotated[bool, "Exit with code 1 if errors are left."] = False
 ) -> Iterator[Output]:
@@ -201,13 +202,23 @@ def check(
         yield _finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else "")
     if changes and changes.changed_pages:
         yield f"changed {named(changes.changed_pages)}"
-    if not checkup.findings:
+    if not checkup.findings and (strange := 0 if count or entries else _files(memory)):
+        what = f"there is no page, but {counted(strange, 'file')} that {'is' if strange == 1 else 'are'} none"
+        yield f"{what}: 'silica memory import' brings notes in from where they are, 'migrate' an older memory"
+    elif not checkup.findings:
         yield f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else "")
     yield from degraded(changes)
     if not apply and any(finding.mend for finding in checkup.findings):
         yield Notice("'silica memory check --apply' repairs what can be repaired")
     if fail and any(finding.severity == "error" for finding in checkup.findings):
         raise ended(FINDINGS)
+
+
+def _files(memory: Memory) -> int:
+    """How many files there are in the folder of a memory that are not its own."""
+    folder = Path(memory.storage.where)
+    names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
+    return sum(not any(part.startswith(".") for part in name) for name in names)
 
 
 def _finding(finding: Finding, word: str, colour: str, end: str) -> str:

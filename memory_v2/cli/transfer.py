@@ -30,6 +30,7 @@ from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import Plan
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
+from memory_v2.tree.path import new_page_path
 
 MOST = 20
 """How many lines are shown of what may be long; --json and --report have all."""
@@ -39,6 +40,7 @@ def bring_in(
     memory: Memory,
     paths: Sequence[Path],
     must_be_empty: bool = False,
+    under: str = "",
     format_name: Annotated[str | None, Option("Read it as this format.", "--format", "NAME")] = None,
     strategy: Annotated[
         Strategy, "keep the folders as pages, or flatten all into the root, which divides as it grows."
@@ -81,7 +83,9 @@ def bring_in(
         for source, scan in scans:
             check_apart(memory, source)
             plans.append(
-                read_plan(plan_file, memory, scan, source) if plan_file else make_plan(memory, scan, source, strategy)
+                read_plan(plan_file, memory, scan, source)
+                if plan_file
+                else make_plan(memory, scan, source, strategy, under)
             )
     if not dry_run:
         if not _is_agreed(memory, plans, max_cost, yes):
@@ -110,9 +114,10 @@ def import_verb(
     paths: Annotated[
         tuple[Path, ...], Option(metavar="PATH...", type=click.Path(path_type=Path), is_positional=True, count=-1)
     ],
+    to: Annotated[str | None, Option("Bring it in below this page.", metavar="PAGE")] = None,
     **choices: Any,
 ) -> Iterator[Output]:
-    """Bring in folders and files of notes.
+    """Bring in folders and files of notes, and what ChatGPT and Claude export.
 
     Each document is kept whole, to the letter, on a page of its own, with its source and its day; folders become pages
     that list it. A second import changes nothing, and brings in what is new or has changed: a page that was changed
@@ -124,12 +129,14 @@ def import_verb(
     Examples:
       silica memory import ~/notes
       silica memory import standup.md ideas.txt
+      silica memory import --to work/notes ~/notes
+      silica memory import chatgpt-export.zip
       silica memory import --dry-run ~/vault
       silica memory import --dry-run --json ~/vault > plan.json
       silica memory import --plan plan.json ~/vault
       silica memory import --verify --report report.md ~/vault
     """
-    yield from bring_in(memory, paths, **choices)
+    yield from bring_in(memory, paths, under=new_page_path(to) if to else "", **choices)
 
 
 @verb(bring_in)

@@ -159,6 +159,7 @@ FLAGS: Mapping[str, str] = {
     "tag": "--tag --tags",
     "tags": "--tag --tags",
     "references": "--ref",
+    "apply": "--apply/--dry-run",
 }
 """The options of arguments that are not called by their names."""
 METAVARS: Mapping[str, str] = {
@@ -234,7 +235,7 @@ def _parameter(name: str, kind: Any, about: Any, default: Any, flags: str, is_po
     if is_positional:
         shown = metavar if settings["required"] or "[" in metavar else f"[{metavar}]"
         return click.Argument([name], nargs=given.count, metavar=shown, **settings)
-    if kind is bool:
+    if bool in types:
         settings |= {"is_flag": True, "type": None}
     if isinstance(settings["type"], click.Choice):
         metavar = given.metavar

@@ -21,7 +21,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.plan import Plan, Step
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.base import CONSOLIDATION, PENDING, ROUTING, MemoryStorage, stored_page
+from memory_v2.storage.base import PENDING, PLANS, MemoryStorage, stored_page
 from memory_v2.storage.history import FORGET, Extent, Revision, Rewrite
 from memory_v2.storage.pending import PendingErasure, PendingNote
 from memory_v2.text.amounts import counted
@@ -40,8 +40,8 @@ MAX_PASSES = 4
 others may have written it meanwhile."""
 MAX_SIMILAR = 8
 """How many other spellings of a text are named."""
-_NOTES = ("journal-damaged", CONSOLIDATION, ROUTING)
-"""Notes besides the pending ones that hold text."""
+_NOTES = ("journal-damaged",)
+"""Notes in no folder that hold text."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _traces(storage: MemoryStorage) -> Traces | None:
 
 
 def _note_names(storage: MemoryStorage) -> list[str]:
-    return [*storage.state.names(PENDING), *_NOTES]
+    return [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
 
 
 def _warnings(storage: MemoryStorage, rules: Forgetting, text: str) -> Iterator[Finding]:
@@ -272,11 +272,10 @@ class Forgetting:
     gone: frozenset[str] = frozenset()
 
     def path(self, path: str) -> str | None:
-        """See `Rules`."""
         return None if fold(path) in self.gone else self.redaction.path(path)
 
     def page(self, data: bytes) -> bytes:
-        """See `Rules`. Other files of the history are treated like pages."""
+        """Other files of the history are treated like pages."""
         text = decode(data)
         left = self.redaction.text(text)  # first: the description of a child is a line of its own only behind the link
         if self.gone:
@@ -284,7 +283,6 @@ class Forgetting:
         return data if left == text else redacted(parse_page(ROOT, text), left, self.redaction).data
 
     def revision(self, revision: Revision) -> Revision:
-        """See `Rules`."""
         text = self.redaction.text
         return replace(
             revision,

@@ -71,7 +71,7 @@ def test_what_is_sure_enough_is_shared_once(filled: Program, options: list[str],
 
 def test_the_status_counts_every_domain(filled: Program) -> None:
     filled.done("route", "--apply")
-    assert "technical\tTechnical\t1\t0.00\t" in filled.done("status")
+    assert "technical\tTechnical\t1\t0.50\t" in filled.done("status")
     told = filled.quick("status", "--json").json
     assert (told["total_shards"], told["total_transactions"], told["other_homes"]) == (5, 2, {"inbox": 2})
 
