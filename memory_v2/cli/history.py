@@ -36,8 +36,7 @@ from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
     from memory_v2.entries.checkpoints import Checkpoint, CheckpointContents, ExportedCheckpoint
-    from memory_v2.operations.gc import Packed
-    from memory_v2.operations.history import BlamedLine, PastOperation
+    from memory_v2.operations.history import BlamedLine, Packed, PastOperation
     from memory_v2.operations.results import Result
     from memory_v2.storage.history import Revision
 
