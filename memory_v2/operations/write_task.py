@@ -422,9 +422,11 @@ class WriteTask:
                 where = self.placed[number] or "the tree already"
                 raise ToolProblem(f"n{number} is in {where}; place each block once")
             told = self._normals[number - 1] if self.own_blocks else ""
-            for path, own in self.own_blocks:
+            for own_path, own in self.own_blocks:
                 if repeats(own, told):
-                    raise ToolProblem(f"n{number} is in your own words on {path}; leave it out, and place the others")
+                    raise ToolProblem(
+                        f"n{number} is in your own words on {own_path}; leave it out, and place the others"
+                    )
 
     @cached_property
     def _normals(self) -> list[str]:
