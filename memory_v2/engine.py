@@ -159,7 +159,7 @@ class Engine:
 
     def _carry_out(self, operation: Callable[..., T], act: Callable[[Context], T], arguments: dict[str, Any]) -> T:
         told = info(operation)
-        is_change = told.changes in ("tree", "past") and arguments.get("apply", True)
+        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
         self.recovery.attempt(for_change=told.recovers and is_change)
         context = self.parts
         return self.runner.run(context, told.name, act, arguments) if told.leaves_trace(arguments) else act(context)

@@ -333,7 +333,7 @@ def test_a_large_text_that_was_interrupted_waits_for_the_next_change_and_readers
     assert "ferry 7 " not in memory.read("ferries")
     assert [finding.kind for finding in memory.check()] == ["unfinished"]
     [told] = memory.waiting()
-    assert told.startswith("a write of 142 KB was interrupted") and left(storage)[0] in told
+    assert told.startswith("a write of 129 KB was interrupted") and left(storage)[0] in told
     memory.write("The weir was built in 1961.", "weir")
     assert not missing(LARGE.splitlines(), [page.body for page in pages_of(storage).values()])
     assert left(storage) == memory.waiting() == []
@@ -357,7 +357,7 @@ def test_readers_do_not_wait_until_a_large_page_is_divided(undivided: VolatileSt
     memory = offline(storage=undivided)
     assert "ferry 2499 " in memory.read("ferries")
     assert memory.search("ferry 2499")
-    assert "while 142 KB were being divided" in memory.waiting()[0]
+    assert "while 129 KB were being divided" in memory.waiting()[0]
     memory.write("The weir was built in 1961.", "weir")
     assert memory.waiting() == memory.check() == []
 
