@@ -47,13 +47,13 @@ def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str
     Environment:
       DATABASE_URL   PostgreSQL, such as postgresql://user@host/name, for what
                      only the service has (one SQLite file)
+      REDIS_URL      Redis or Valkey, such as redis://host:6379, with which the
+                     service may run in several processes (one process)
     """
     settings = Settings.from_environment(os.environ, path, model)
     databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
     ctx.obj = ServiceOptions(settings.path, host, port, databases[DATABASE_URL], databases[REDIS_URL], model)
     if ctx.invoked_subcommand is None:
-        if ctx.obj.redis:
-            tell(f"{REDIS_URL} is not used yet: requests are counted by each process for itself, so run one")
         _service().serve(ctx.obj, _report)
 
 

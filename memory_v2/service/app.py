@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response, Security
+from fastapi import Depends, FastAPI, Header, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import func, select
@@ -20,6 +21,7 @@ from starlette.responses import JSONResponse
 from memory_v2 import __version__
 from memory_v2.service import tables
 from memory_v2.service.edge import BASE, Edge
+from memory_v2.service.models import Name
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import STATUSES, Problem, problem_of
 from memory_v2.service.routes import events, memory, work
@@ -30,6 +32,7 @@ EVENT_SECONDS = 86_400.0
 """How long events are kept, in seconds: a cursor that is older has to load the state again."""
 READY_SECONDS = 0.8
 """How long a store may take to answer before the service counts as not ready."""
+_ROUTERS = (memory.router, work.router, events.router)
 _BY_STATUS = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 415: "UNSUPPORTED_MEDIA_TYPE"}
 
 
@@ -45,8 +48,8 @@ def application(parts: Parts) -> FastAPI:
     )
     app.state.parts = parts
     key = Security(HTTPBearer(auto_error=False, description="An API key: dm_<id>_<secret>"))
-    for router in (memory.router, work.router, events.router):
-        app.include_router(router, prefix=BASE, dependencies=[key], responses=_errors())
+    for router in _ROUTERS:
+        app.include_router(router, prefix=BASE, dependencies=[key, Depends(_headers)], responses=_errors())
     app.include_router(events.sockets)
     _add_health(app, parts)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -60,6 +63,8 @@ def application(parts: Parts) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Parts = app.state.parts
     running = [asyncio.create_task(parts.feed.run()), asyncio.create_task(_sweep(parts))]
+    if parts.redis:
+        running.append(asyncio.create_task(parts.redis.listen(parts.feed.wake)))
     try:
         yield
     finally:
@@ -68,6 +73,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await run_in_threadpool(parts.close)
+        if parts.redis:
+            await parts.redis.close()
 
 
 async def _sweep(parts: Parts) -> None:
@@ -101,7 +108,7 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
     async def readyz() -> Response:
         checks = {"store": "ok", "feed": "failing" if parts.feed.failing else "ok"}
         try:
-            await asyncio.wait_for(run_in_threadpool(parts.store.check), READY_SECONDS)
+            await asyncio.wait_for(run_in_threadpool(parts.check), READY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it is, the service is not ready
             checks["store"] = type(error).__name__
         is_ready = set(checks.values()) == {"ok"}
@@ -120,11 +127,30 @@ async def _invalid(request: Request, error: Exception) -> Response:
     raise Problem("INVALID_HANDOFF" if is_handoff else "VALIDATION_FAILED", errors=told)
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error.__cause__, Problem):  # the body was refused while it was read
         raise error.__cause__
-    raise Problem(_BY_STATUS.get(error.status_code, "VALIDATION_FAILED"), headers=dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods(request.url.path))
+    raise Problem(_BY_STATUS.get(error.status_code, "VALIDATION_FAILED"), headers=headers)
+
+
+def _methods(path: str) -> list[str]:
+    """The methods of all routes with this path."""
+    routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    fitting = [route.methods for route in routes if route.path_regex.match(path.removeprefix(BASE))]
+    return sorted({method for methods in fitting for method in methods or ()})
+
+
+def _headers(
+    if_match: Annotated[str | None, Header(description="The ETag of the version that is changed, or *.")] = None,
+    if_none_match: Annotated[str | None, Header(description="The ETag of the version that is known.")] = None,
+    idempotency_key: Annotated[str | None, Header(max_length=255, description="Makes a repeated write one.")] = None,
+    x_memory_source: Annotated[Name | None, Header(description="For whom the key speaks.")] = None,
+) -> None:
+    """The headers that every operation has, for OpenAPI."""
 
 
 def _errors() -> dict[int | str, dict[str, Any]]:

@@ -99,8 +99,8 @@ def carry_out(
         record = f"{caller.key_id}:{key}"
         fingerprint = f"{request.method} {request.url.path} {state.body.hexdigest()}"
         fingerprint = hashlib.sha256(fingerprint.encode()).hexdigest()
-        if key:
-            transaction.lock(record)
+        if key and not transaction.try_lock(record):  # another process is working on it
+            raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})
         if key and (known := transaction.get(tables.idempotency, record)):
             if known["fingerprint"] != fingerprint:
                 raise Problem("IDEMPOTENCY_KEY_REUSED")

@@ -93,9 +93,10 @@ def _row(call: Call, session_id: str, lock: bool = False) -> Record:
 
 def _package(call: Call, row: Record) -> dict[str, Any]:
     session_id, document = row["id"], dict(row["document"])
-    tier = call.transaction.immediate
-    immediate = tier.get(f"immediate:{session_id}:working") or {"working_set": {}, "active_agents": []}
-    focus = tier.get(f"immediate:{session_id}:focus") or {}
+    focus_key, working_key = f"immediate:{session_id}:focus", f"immediate:{session_id}:working"
+    values = call.transaction.immediate.get_all([focus_key, working_key])
+    focus = values.get(focus_key, {})
+    immediate = values.get(working_key, {"working_set": {}, "active_agents": []})
     context = {"immediate": {"current_focus": focus, **immediate}, **document["context"]}
     access = {"visibility": row["visibility"], "authorized_agents": named_readers(row["readers"])}
     return {"session_id": session_id, "context": context, "metadata": document["metadata"], **access}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$")]
 """An id of a session, an agent or a source: it can stand in an address without escapes."""
@@ -14,6 +15,16 @@ SourceType = Literal["chat", "agent", "function", "api"]
 Visibility = Literal["private", "shared", "public"]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
 Document = dict[str, Any]
+
+
+def _written_out(value: Any) -> Any:
+    if isinstance(value, str) and not re.match(r"\d{4}-\d\d", value):
+        raise ValueError("a moment is written like 2026-11-24T09:00:00Z")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_written_out)]
+"""A moment or a day, by ISO 8601; a bare number is neither."""
 
 
 def iso(seconds: float) -> str:

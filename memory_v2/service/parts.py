@@ -14,12 +14,14 @@ from memory_v2.service.limits import Limiter, LimiterInMemory
 from memory_v2.service.memories import Memories
 from memory_v2.service.observing import Metrics, request_log
 from memory_v2.service.options import ServiceOptions
+from memory_v2.service.redis_tier import RedisTier
 from memory_v2.service.store import Store
 
 
 @dataclass
 class Parts:
-    """The parts, which all requests share. `in_flight` are the Idempotency-Keys that this process is working on."""
+    """The parts, which all requests share. `in_flight` are the Idempotency-Keys that this process is working on.
+    `redis` is there if the service may run in several processes."""
 
     store: Store
     memories: Memories
@@ -28,6 +30,7 @@ class Parts:
     feed: Feed
     metrics: Metrics
     log: Any
+    redis: RedisTier | None = None
     in_flight: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -35,11 +38,22 @@ class Parts:
     def of(cls, options: ServiceOptions, now: Callable[[], float] = time.time) -> Parts:
         """The parts for these options. The store must have its tables."""
         metrics = Metrics()
-        store = Store(options.database_url, now)
+        redis = RedisTier(options.redis) if options.redis else None
+        store = Store(options.database_url, now, redis.immediate if redis else None)
         feed = Feed(store, metrics)
         store.on_commit = feed.wake
+        limiter: Limiter = LimiterInMemory(now)
+        if redis:
+            redis.namespace = f"silica:{store.epoch}"
+            store.on_commit, limiter = redis.announcing(feed.wake), redis
         memories = Memories(options.folder, options.model)
-        return cls(store, memories, Keys(store), LimiterInMemory(now), feed, metrics, request_log())
+        return cls(store, memories, Keys(store), limiter, feed, metrics, request_log(), redis)
+
+    def check(self) -> None:
+        """Raises what an outage of a store raises."""
+        self.store.check()
+        if self.redis:
+            self.redis.client.ping()
 
     def close(self) -> None:
         """Closes stores and memories."""

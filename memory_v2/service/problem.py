@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from redis import RedisError
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -97,6 +98,8 @@ def problem_of(error: Exception) -> Problem | None:
     if isinstance(error, DataError):
         return Problem("VALIDATION_FAILED", "a text contains characters that cannot be stored")
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
-    if lost or isinstance(error, (OperationalError, InterfaceError, PoolTimeout, ConnectionError, TimeoutError)):
+    if lost or isinstance(
+        error, (OperationalError, InterfaceError, PoolTimeout, RedisError, ConnectionError, TimeoutError)
+    ):
         return Problem("BACKEND_UNAVAILABLE")
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import make_url
 
 from memory_v2.service import tables
+from memory_v2.service.patience import Patience
 
 Clock = Callable[[], float]
 Record = dict[str, Any]
@@ -63,17 +64,27 @@ class Immediate(Protocol):
     committed."""
 
     def get(self, key: str) -> Any | None: ...
+    def get_all(self, keys: Iterable[str]) -> dict[str, Any]: ...
     def set(self, key: str, value: Any, seconds: float) -> None: ...
     def delete(self, key: str) -> None: ...
 
 
 class Store:
-    """The records of all tenants. `now` is the clock. `on_commit` is called after each commit that brought events."""
+    """The records of all tenants. `now` is the clock; `immediate` opens tier 1 for a transaction. `on_commit` is called
+    after each commit that brought events."""
 
-    def __init__(self, url: str, now: Clock, on_commit: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        url: str,
+        now: Clock,
+        immediate: Callable[[Transaction], Immediate] | None = None,
+        on_commit: Callable[[], None] = lambda: None,
+    ) -> None:
         self.now, self.on_commit = now, on_commit
+        self._immediate = immediate or ImmediateRows
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self._patience = None if self.is_sqlite else Patience(self.engine)
         self._writing = threading.Lock()
         self._epoch = ""
 
@@ -107,6 +118,8 @@ class Store:
         else:
             with self._transaction(tenant, writes) as opened:
                 yield opened
+        for step in opened.after_commit:
+            step()
         if opened.events:
             self.on_commit()
 
@@ -117,14 +130,11 @@ class Store:
                 connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             else:
                 connection.execute(text(SET_TENANT), {"tenant": tenant})
-            opened = self.bind(connection, tenant)
+            opened = Transaction(connection, tenant, self.now())
+            opened.immediate = self._immediate(opened)
             yield opened
             opened.store_events()
             connection.commit()
-
-    def bind(self, connection: Connection, tenant: str) -> Transaction:
-        """The transaction on a connection; other stores of tier 1 take over here."""
-        return Transaction(connection, tenant, self.now())
 
     def check(self) -> None:
         """Raises what an outage raises."""
@@ -178,17 +188,21 @@ class Store:
 
     def close(self) -> None:
         """Closes all connections."""
+        if self._patience:
+            self._patience.close()
         self.engine.dispose()
 
 
 class Transaction:
     """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
-    `mine`."""
+    `mine`. `after_commit` is called once all of it is durable."""
+
+    immediate: Immediate
 
     def __init__(self, connection: Connection, tenant: str, now: float) -> None:
         self.connection, self.tenant, self.now = connection, tenant, now
-        self.immediate: Immediate = ImmediateRows(self)
         self.events: list[dict[str, Any]] = []
+        self.after_commit: list[Callable[[], None]] = []
 
     def mine(self, table: Table) -> ColumnElement[bool]:
         """The rows of this tenant that exist now."""
@@ -227,6 +241,13 @@ class Transaction:
         """Nobody else has the lock of this name until the transaction ends: for what is not a row yet."""
         if self.connection.dialect.name == "postgresql":
             self.connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, EVENTS_LOCK))))
+
+    def try_lock(self, name: str) -> bool:
+        """As `lock`, but does not wait: says whether the lock was free."""
+        if self.connection.dialect.name != "postgresql":
+            return True  # a transaction that writes is alone there
+        key = func.hashtextextended(name, EVENTS_LOCK)
+        return bool(self.connection.execute(select(func.pg_try_advisory_xact_lock(key))).scalar_one())
 
     def used_bytes(self) -> int:
         """The bytes that count for the quota of this tenant."""
@@ -274,13 +295,20 @@ class ImmediateRows:
 
     def get(self, key: str) -> Any | None:
         """The value, if its time is not over."""
-        row = self._transaction.get(tables.immediate, key)
-        return row["value"] if row else None
+        return self.get_all([key]).get(key)
+
+    def get_all(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values whose time is not over, by key."""
+        rows = self._transaction.find(tables.immediate, tables.immediate.c.id.in_(keys))
+        return {row["id"]: row["value"] for row in rows}
 
     def set(self, key: str, value: Any, seconds: float) -> None:
         """Keeps a value for so many seconds from now."""
         self.delete(key)
-        values = {"value": value, "expires_at": self._transaction.now + seconds, "bytes": len(str(value))}
+        self._insert(key, value, seconds, len(str(value)))
+
+    def _insert(self, key: str, value: Any, seconds: float, size: int) -> None:
+        values = {"value": value, "expires_at": self._transaction.now + seconds, "bytes": size}
         self._transaction.insert(tables.immediate, key, values)
 
     def delete(self, key: str) -> None:

@@ -1,5 +1,9 @@
-"""Where the service is tested: on the embedded store, and on PostgreSQL. `SILICA_TEST_POSTGRES` is the address of a
-server where databases may be created; without it, the standard port of this machine."""
+"""Where the service is tested: on the embedded store, and on PostgreSQL with Redis.
+
+`SILICA_TEST_POSTGRES` is the address of a server where databases may be created, `SILICA_TEST_REDIS` that of a Redis;
+without them, the standard ports of this machine. What a test stores in Redis has a namespace of its own, and ends by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import redis
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
@@ -18,6 +23,7 @@ from memory_v2.service.observing import request_log
 from tests.service.running import HOST, Running, running
 
 SERVER = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
+REDIS = os.environ.get("SILICA_TEST_REDIS", "redis://127.0.0.1:6379")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,12 +62,24 @@ def new_database() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def redis_address() -> str:
+    """The address of a Redis; in CI it is an error if there is none."""
+    try:
+        redis.Redis.from_url(REDIS, socket_connect_timeout=2).ping()
+    except redis.RedisError:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no Redis at {REDIS}: the service on it was not tested")
+    return REDIS
+
+
+@pytest.fixture(scope="session")
 def log() -> io.StringIO:
     """What the shared servers log."""
     return io.StringIO()
 
 
-@pytest.fixture(scope="session", params=["embedded", "postgres"])
+@pytest.fixture(scope="session", params=["embedded", "servers"])
 def shared(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, log: io.StringIO
 ) -> Iterator[Running]:
@@ -73,5 +91,6 @@ def shared(
             with running(folder) as service:
                 yield service
         else:
-            with database() as address, running(folder, address) as service:
+            redis_at = request.getfixturevalue("redis_address")
+            with database() as address, running(folder, address, redis_at) as service:
                 yield service

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -60,10 +64,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, database: str = "") -> Iterator[Running]:
+def running(folder: Path, database: str = "", redis: str = "") -> Iterator[Running]:
     """Starts a service over a folder, on a database or on a file in it, and stops it."""
     clock = Clock()
-    options = ServiceOptions(folder, database=database)
+    options = ServiceOptions(folder, database=database, redis=redis)
     migrate(options.database_url)
     parts = Parts.of(options, clock)
     listening = socket.create_server((HOST, 0), backlog=512)
@@ -83,3 +87,26 @@ def running(folder: Path, database: str = "") -> Iterator[Running]:
         thread.join(20)
         listening.close()
         assert not thread.is_alive()
+
+
+@contextmanager
+def program(folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """`silica serve` as people start it: the process, its address and its key, if it made one."""
+    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", "0"]
+    env = os.environ | environment
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
+        assert process.stdout is not None
+        said = ""
+        while "curl" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        said += process.stdout.readline()
+        address = re.search(r"http://[\d.:]+", said)
+        key = re.search(r"dm_\w{12}_[\w-]+", said)
+        assert address
+        try:
+            yield process, address[0], key[0] if key else ""
+        finally:
+            process.terminate()
+            process.wait(20)

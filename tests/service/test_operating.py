@@ -2,14 +2,9 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -18,30 +13,8 @@ from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
 from memory_v2.service.problem import STATUSES
-from tests.service.running import BASE, Running, running
+from tests.service.running import BASE, Running, program, running
 from tests.service.test_contexts import code
-
-
-@contextmanager
-def program(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
-    """`silica serve` as people start it: the process, its address and its key, if it made one."""
-    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", "0", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        said = ""
-        while "curl" not in said:
-            line = process.stdout.readline()
-            assert line, said
-            said += line
-        said += process.stdout.readline()
-        address = re.search(r"http://[\d.:]+", said)
-        key = re.search(r"dm_\w{12}_[\w-]+", said)
-        assert address
-        try:
-            yield process, address[0], key[0] if key else ""
-        finally:
-            process.terminate()
-            process.wait(20)
 
 
 def test_one_command_serves_and_prints_a_key_once(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL."""
+"""The store on PostgreSQL, alone and with Redis."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from memory_v2.service import tables
 from memory_v2.service.migrating import OLDEST, migrate
+from memory_v2.service.redis_tier import RedisTier
 from memory_v2.service.store import Store
 from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 
@@ -84,3 +85,39 @@ class TestPostgres(StoreSuite):
         for thread in threads:
             thread.join()
         assert [event.body["data"]["number"] for event in store.events_after(0)] == [1, 2]
+
+
+class TestPostgresAndRedis(StoreSuite):
+    """The same contract, with tier 1 in Redis."""
+
+    @pytest.fixture
+    def tier(self, new_database: str, redis_address: str) -> RedisTier:
+        tier = RedisTier(redis_address)
+        tier.namespace = new_database.rpartition("/")[2]
+        return tier
+
+    @pytest.fixture
+    def store(self, new_database: str, clock: FakeClock, tier: RedisTier) -> Iterator[Store]:
+        migrate(new_database)
+        store = Store(new_database, clock, tier.immediate)
+        yield store
+        store.close()
+        tier.client.close()
+
+    def test_the_value_is_in_redis_and_ends_there(self, store: Store, tier: RedisTier) -> None:
+        with store.transaction("acme") as transaction:
+            transaction.immediate.set("immediate:S:focus", {"on": 1}, 60)
+        [name] = tier.client.keys(f"{tier.namespace}:acme:immediate:S:focus:*")
+        assert tier.client.get(name) == '{"on": 1}' and 0 < tier.client.ttl(name) <= 60
+        with store.transaction("acme") as transaction:
+            assert transaction.connection.execute(select(tables.immediate.c.value)).scalar_one() == name
+
+    def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store) -> None:
+        with store.transaction("acme") as transaction:
+            transaction.immediate.set("focus", 1, 60)
+        with store.transaction("acme") as writing:
+            writing.immediate.set("focus", 2, 60)
+            with store.transaction("acme", writes=False) as reading:
+                assert reading.immediate.get("focus") == 1
+        with store.transaction("acme", writes=False) as reading:
+            assert reading.immediate.get("focus") == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query, Request, Response
@@ -16,6 +15,7 @@ from memory_v2.service.models import (
     EntryList,
     Level,
     MemoryEntry,
+    Moment,
     Name,
     NewEntry,
     NewPage,
@@ -74,7 +74,7 @@ def query(
     request: Request,
     tags: Annotated[str, Query(description="Tags, divided by commas.", max_length=2000)] = "",
     level: Level | None = None,
-    since: datetime | None = None,
+    since: Moment | None = None,
     session: Name | None = None,
     match: Annotated[str, Query(pattern="^(any|all)$", description="One of the tags, or all.")] = "any",
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
@@ -141,7 +141,7 @@ def read_page(request: Request, path: str) -> Response:
     return carry_out(request, READ_PAGES, lambda call: pages.read_page(call, path), "page_read", writes=False)
 
 
-@router.put("/pages/{path:path}")
+@router.put("/pages/{path:path}", responses={201: {"description": "The page is new."}})
 def put_page(request: Request, path: str, new: PageText) -> Response:
     """Creates a page, or replaces it; then If-Match is required."""
     return carry_out(request, WRITE_PAGES, lambda call: pages.put_page(call, path, new), "page_put")

@@ -1,0 +1,66 @@
+"""Ends connections to PostgreSQL on which no answer comes.
+
+A server that is frozen keeps its sockets open and acknowledges what is sent to it, so neither its own limits nor those
+of TCP end the wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+ANSWER_SECONDS = 6.0
+"""How long one statement may take, in seconds: a server that is alive ends it earlier by itself."""
+LOOK_SECONDS = 0.5
+
+
+class Patience:
+    """Watches the connections of an engine until it is closed. Who waits on one that is ended gets the error of a lost
+    connection."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._since: dict[Any, float] = {}
+        self._closed = threading.Event()
+        for name in ("before_cursor_execute", "commit", "rollback"):
+            event.listen(engine, name, self._begin)
+        event.listen(engine.pool, "reset", self._begin_reset)
+        event.listen(engine, "after_cursor_execute", self._end)
+        event.listen(engine.pool, "checkin", self._end_checkin)
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def close(self) -> None:
+        """Watches no longer."""
+        self._closed.set()
+
+    def _begin(self, connection: Any, *_: Any) -> None:
+        if not connection.invalidated:
+            self._since[connection.connection.dbapi_connection] = time.monotonic()
+
+    def _end(self, connection: Any, *_: Any) -> None:
+        self._since.pop(connection.connection.dbapi_connection, None)
+
+    def _begin_reset(self, connection: Any, *_: Any) -> None:
+        self._since[connection] = time.monotonic()
+
+    def _end_checkin(self, connection: Any, *_: Any) -> None:
+        self._since.pop(connection, None)
+
+    def _look(self) -> None:
+        while not self._closed.wait(LOOK_SECONDS):
+            limit = time.monotonic() - ANSWER_SECONDS
+            for connection, since in list(self._since.items()):
+                if since < limit:
+                    self._since.pop(connection, None)
+                    _end_connection(connection)
+
+
+def _end_connection(connection: Any) -> None:
+    """Ends the socket under a connection, for whoever waits on it in another thread."""
+    with contextlib.suppress(Exception), socket.socket(fileno=os.dup(connection.fileno())) as end:
+        end.shutdown(socket.SHUT_RDWR)
