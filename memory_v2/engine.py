@@ -91,12 +91,12 @@ class Engine:
 
         return Store(self.storage.cache_folder)
 
-    def _finish(self) -> list[Recovered]:
-        return operations.recovery.recover(self.parts, self.runner.run)
+    def _finish(self, for_change: bool) -> tuple[list[Recovered], list[str]]:
+        return operations.recovery.recover(self.parts, self.runner.run, for_change)
 
     @property
     def context(self) -> Context:
-        """What operations work with, after interrupted ones are finished."""
+        """What operations work with, after interrupted ones are finished that take no longer than a moment."""
         self.recovery.attempt()
         return self.parts
 
@@ -131,7 +131,10 @@ class Engine:
     def run(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages, with a trace if it is a recorded one."""
         arguments = checked_arguments(operation, *args, **kwargs)
-        told, context = info(operation), self.context
+        told = info(operation)
+        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
+        self.recovery.attempt(for_change=told.recovers and is_change)
+        context = self.parts
         if not told.leaves_trace(arguments):
             return operation(context, *args, **kwargs)
         return self.runner.run(context, told.name, lambda own: operation(own, *args, **kwargs), arguments)
@@ -164,7 +167,8 @@ class Engine:
     def import_batch(self, batch: Batch) -> ImportResult:
         """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
         act = partial(operations.imports.import_batch, batch=batch)
-        return self.runner.run(self.context, batch.operation, act, batch.arguments)
+        self.recovery.attempt(for_change=True)
+        return self.runner.run(self.parts, batch.operation, act, batch.arguments)
 
     def replay(self, trace: Trace) -> Replay:
         """Runs the operation of a trace again, in memory. Raises `NotAllowed`, `InvalidText`."""

@@ -111,6 +111,8 @@ class ChosenMemory:
                 recovered = memory.recover()
             for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
+            for waiting in memory.waiting():
+                tell(waiting)
             try:
                 yield memory
             except PageNotFound as error:

@@ -49,8 +49,10 @@ _FRAME = (
     "</silica-memory>\n",
 )
 _INVISIBLE = r"[^\w<＜﹤>]*"
-_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join('silicamemory')})", re.I)
-"""What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it."""
+_LETTERS = (f"(?:{letter}|[^\\W\\x00-\\x7f])" for letter in "silicamemory")
+_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
+"""What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it, and letters
+of other scripts for those that look like them."""
 _NEAR = r"[^\w\n]{0,9}"
 _HEADER = re.compile(
     rf"(?<![^\n\r\x0b\x0c\x85\u2028\u2029])(?={_NEAR}[-‐‑‒–—―−]{_NEAR}[-‐‑‒–—―−]{_NEAR}{_NEAR.join('page')})", re.I
