@@ -87,12 +87,12 @@ class Engine:
 
         return Store(self.storage.cache_folder)
 
-    def _finish(self) -> list[Recovered]:
-        return operations.recovery.recover(self.parts, self.runner.run)
+    def _finish(self, for_change: bool) -> tuple[list[Recovered], list[str]]:
+        return operations.recovery.recover(self.parts, self.runner.run, for_change)
 
     @property
     def context(self) -> Context:
-        """What operations work with, after interrupted ones are finished."""
+        """What operations work with, after interrupted ones are finished that take no longer than a moment."""
         self.recovery.attempt()
         return self.parts
 
@@ -158,7 +158,10 @@ class Engine:
         return operation(parts, *args, **kwargs)
 
     def _carry_out(self, operation: Callable[..., T], act: Callable[[Context], T], arguments: dict[str, Any]) -> T:
-        told, context = info(operation), self.context
+        told = info(operation)
+        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
+        self.recovery.attempt(for_change=told.recovers and is_change)
+        context = self.parts
         return self.runner.run(context, told.name, act, arguments) if told.leaves_trace(arguments) else act(context)
 
     def rehearse(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -171,7 +174,8 @@ class Engine:
     def import_batch(self, batch: Batch) -> ImportResult:
         """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
         act = partial(operations.imports.import_batch, batch=batch)
-        return self.runner.run(self.context, batch.operation, act, batch.arguments)
+        self.recovery.attempt(for_change=True)
+        return self.runner.run(self.parts, batch.operation, act, batch.arguments)
 
     def replay(self, trace: Trace) -> Replay:
         """Runs the operation of a trace again, in memory. Raises `NotAllowed`, `InvalidText`."""

@@ -159,10 +159,15 @@ class Memory:
 
     def recover(self) -> list[Recovered]:
         """Finishes interrupted operations and returns those finished since this memory was opened. Every method does
-        this first. What cannot be finished now is tried again later and does not block other operations. Raises
-        `StorageError` for a store in a newer format."""
+        this first. What would take long is left to the next change, and told by `waiting`; what cannot be finished now
+        is tried again later. Neither blocks other operations. Raises `StorageError` for a store in a newer format."""
         self._engine.recovery.attempt()
         return self._engine.recovery.done
+
+    def waiting(self) -> list[str]:
+        """Tells, in a sentence each, which interrupted operations are large, so that the next change finishes them."""
+        self._engine.recovery.attempt()
+        return self._engine.recovery.waiting
 
     def with_model(self, model: Model, seconds: float) -> Memory:
         """The same memory, where another model decides, with so many seconds for one operation; it shares the index."""

@@ -215,6 +215,8 @@ def with_memory(verb: Callable[Concatenate[Memory, P], None]) -> Callable[P, Non
                 recovered = memory.recover()
             for done in recovered:  # told first, so that nobody does it again
                 tell(str(done))
+            for waiting in memory.waiting():
+                tell(waiting)
             try:
                 verb(memory, *args, **options)
             except PageNotFound as error:

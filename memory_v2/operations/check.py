@@ -343,7 +343,7 @@ def _ignored_files(ignored: Iterable[tuple[str, str]], decomposed: Mapping[str, 
 
 
 def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
-    """Interrupted operations that recovery could not finish."""
+    """Interrupted operations that recovery has not finished."""
     notes = storage.state
     try:
         revision, names = storage.interrupted(), notes.names(PENDING)
@@ -357,7 +357,7 @@ def _unfinished(storage: MemoryStorage) -> Iterator[Finding]:
         with suppress(StorageError), notes.claim(name) as is_free:  # a read-only disk has no claims
             if not is_free or notes.read(name) is None:
                 continue
-        message = "what is noted here was interrupted, and could not be finished; look into the note"
+        message = "what is noted here was interrupted; the next change finishes it, or look into the note"
         yield Finding("unfinished", "error", f".metadata/{name}.json", 0, message)
 
 

@@ -131,7 +131,7 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     return Change(compared(before, _now(context, before)))
 
 
-@operation("undo", changes="tree", recorded=True)
+@operation("undo", changes="tree", recorded=True, recovers=False)  # what is to be undone need not be split first
 def undo(context: Context, revision: str | None = None) -> Result:
     """Undoes an operation: restores the pages that it changed, byte for byte, and splits those that are overgrown,
     unless the operation was a split. Without an id it undoes the newest operation that is not an undo and is not

@@ -30,7 +30,8 @@ class OperationInfo:
     (`past`).
 
     A `recorded` operation has limits and leaves a trace; if that is the name of an argument, only when it is given. An
-    operation that `recovers` waits until those that were interrupted are finished.
+    operation that `recovers` finishes first those that were interrupted: all of them if it changes pages, else those
+    that take no longer than a moment.
     """
 
     name: str

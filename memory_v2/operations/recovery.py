@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from memory_v2.errors import SilicaError, StorageError, UsageError
+from memory_v2.errors import PageNotFound, SilicaError, StorageError, UsageError
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, link_orphans
@@ -32,11 +32,14 @@ from memory_v2.storage.pending import (
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.plain import shorten
+from memory_v2.tree.block import size_of
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import Source
 
 logger = logging.getLogger(__name__)
 
+LARGE = 100_000
+"""How much pending text only a change finishes, in bytes: dividing it takes longer than a reader should wait."""
 DONE = "it is done now"
 WAS_DONE = "the text stood there already"
 
@@ -57,11 +60,12 @@ class Recovered:
         return f"a {self.kind} of {moment} UTC was interrupted; {self.outcome}: {self.path}: {self.summary}"
 
 
-def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]:
+def recover(context: Context, operate: Callable[..., Result], for_change: bool) -> tuple[list[Recovered], list[str]]:
     """Finishes interrupted operations without a model: first an interrupted change, then the pending notes, in the name
     of their operations. `operate` runs each of them. Notes that a running process has claimed are left alone, and notes
-    that cannot be finished stay. Raises `StorageError`."""
-    storage = context.storage
+    that cannot be finished stay; so do large ones unless it is `for_change`, and what they say is returned too. Raises
+    `StorageError`."""
+    storage, waiting = context.storage, list[str]()
     recovered: list[Recovered] = []
     revision = storage.finish()
     if revision and not (revision.kind == "write" and _has_text(storage, revision.operation)):
@@ -71,13 +75,42 @@ def recover(context: Context, operate: Callable[..., Result]) -> list[Recovered]
     for name in storage.state.names(PENDING):
         try:
             with storage.state.claim(name) as is_free:
-                if is_free and (pending := read_pending(storage.state, name)):
+                if not is_free or (pending := read_pending(storage.state, name)) is None:
+                    continue
+                size = _size(storage, pending)
+                if size > LARGE and not for_change:
+                    waiting.append(_told(storage, name, pending, size))
+                else:
                     recovered += _finished(context, name.rpartition("/")[2], pending, operate)
         except SilicaError as error:
             logger.warning("an interrupted operation could not be finished: %s", error)
         except Exception:  # one bad text must not lock everybody out of the memory
             logger.exception("an interrupted operation (%s) could not be finished", name)
-    return recovered
+    return recovered, waiting
+
+
+def _size(storage: MemoryStorage, pending: Pending) -> int:
+    """How much text is still to be written or divided, in bytes."""
+    if isinstance(pending, PendingWrite):
+        return size_of(pending.text)
+    size = 0
+    for path in pending.pages if isinstance(pending, PendingSplits) else ():
+        with suppress(PageNotFound):
+            size += storage.get_size(path)
+    return size
+
+
+def _told(storage: MemoryStorage, name: str, pending: Pending, size: int) -> str:
+    shown, operation = f"{size / 1_000:,.0f} KB", name.rpartition("/")[2]
+    if isinstance(pending, PendingWrite) and recorded_since(storage.history, operation, pending.head) is None:
+        return (
+            f"a write of {shown} was interrupted, and the next change finishes it first; to drop it, remove "
+            f".metadata/{name}.json"
+        )
+    return (
+        f"a change was interrupted while {shown} were being divided into pages: all of it is stored, and the next "
+        "change divides it first; 'undo' takes the change back instead"
+    )
 
 
 def _has_text(storage: MemoryStorage, operation: str) -> bool:

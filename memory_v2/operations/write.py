@@ -96,9 +96,19 @@ def write_noted(
     context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode, source: Source
 ) -> WriteResult:
     """Works the blocks of a text into the tree, after the text was noted as pending; see `write`."""
+    if mode == "update" and path is None and _begins_the_memory(context, blocks):
+        path, mode = ROOT, "replace"
     text = NewText(blocks, path, source)
     written = _updated(context, text) if mode == "update" else _verbatim(context, text, mode)
     return _settled(context, written, blocks)
+
+
+def _begins_the_memory(context: Context, blocks: Sequence[Block]) -> bool:
+    """Whether a text has the title of the root, and the root has nothing else: then it is the root."""
+    stored = stored_page(context.storage, ROOT)
+    root = parse_page(ROOT, decode(stored.data) if stored else "")
+    title = own_title(blocks)
+    return bool(title) and fold(title) == fold(root.title) and not (root.blocks[root.top :] or root.children)
 
 
 def _updated(context: Context, text: NewText) -> WriteResult:

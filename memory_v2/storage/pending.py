@@ -272,18 +272,21 @@ def _from_json(data: object) -> Pending:
 
 class Recovery(Generic[Finished]):
     """When interrupted operations of an open memory are finished: before it is used, and again from time to time.
-    `done` is what `finish` has finished so far."""
+    `done` is what `finish` has finished so far, and `waiting` what is large and is left to the next change, in words.
+    """
 
-    def __init__(self, storage: MemoryStorage, finish: Callable[[], Iterable[Finished]]) -> None:
+    def __init__(self, storage: MemoryStorage, finish: Callable[[bool], tuple[Iterable[Finished], list[str]]]) -> None:
         self._storage = storage
         self._finish = finish
         self._next = 0.0
         self.done: list[Finished] = []
+        self.waiting: list[str] = []
 
-    def attempt(self) -> None:
-        """Finishes what was interrupted, unless that was looked for a moment ago."""
+    def attempt(self, for_change: bool = False) -> None:
+        """Finishes what was interrupted, unless that was looked for a moment ago. Only a change waits for what takes
+        long."""
         state, now = self._storage.state, time.monotonic()
-        if now < self._next:
+        if now < self._next and not (for_change and self.waiting):
             return
         try:
             read_format(state)
@@ -294,7 +297,8 @@ class Recovery(Generic[Finished]):
         is_first, self._next = not self._next, now + state.recovery_interval
         try:
             if is_left := self._storage.interrupted() is not None or bool(state.names(PENDING)):
-                self.done += self._finish()
+                done, self.waiting = self._finish(for_change)
+                self.done += done
         except StorageError as error:
             logger.warning("an interrupted operation could not be finished: %s", error)
             return

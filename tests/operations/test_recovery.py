@@ -19,7 +19,7 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileState, VolatileStorage
 from memory_v2.tree.block import Block
 from tests.operations.scenes import SMALL, body, call, calls, offline
-from tests.properties.whole import clock, faults, pages_of
+from tests.properties.whole import clock, faults, missing, pages_of
 
 LONG = "".join(f"- Fact {n} of the harbour is paid by Ines in Porto.\n" for n in range(60))
 
@@ -322,3 +322,49 @@ def test_a_note_that_cannot_be_claimed_does_not_keep_the_others_from_being_finis
     with offline(storage=storage) as memory:
         assert "Text bbbb." in memory.read()
     assert left(storage) == [f"{PENDING}/aaaa"]
+
+
+LARGE = "".join(f"- The ferry {number} leaves dock {number % 7} with crates of salt.\n" for number in range(2_500))
+
+
+def test_a_large_text_that_was_interrupted_waits_for_the_next_change_and_readers_do_not_wait_for_it() -> None:
+    storage = crashed(LARGE, "ferries", before="The harbour is old.")
+    memory = offline(storage=storage)
+    assert "ferry 7 " not in memory.read("ferries")
+    assert [finding.kind for finding in memory.check()] == ["unfinished"]
+    [told] = memory.waiting()
+    assert told.startswith("a write of 129 KB was interrupted") and left(storage)[0] in told
+    memory.write("The weir was built in 1961.", "weir")
+    assert not missing(LARGE.splitlines(), [page.body for page in pages_of(storage).values()])
+    assert left(storage) == memory.waiting() == []
+
+
+@pytest.fixture
+def undivided(monkeypatch: pytest.MonkeyPatch) -> VolatileStorage:
+    """A storage on which a large text was stored, and not divided into pages."""
+
+    def die(*_: object) -> NoReturn:
+        raise Dead
+
+    storage = VolatileStorage(clock)
+    with monkeypatch.context() as patch, pytest.raises(Dead):
+        patch.setattr("memory_v2.operations.write.split_overgrown", die)
+        offline(storage=storage).write(LARGE, "ferries")
+    return storage
+
+
+def test_readers_do_not_wait_until_a_large_page_is_divided(undivided: VolatileStorage) -> None:
+    memory = offline(storage=undivided)
+    assert "ferry 2499 " in memory.read("ferries")
+    assert memory.search("ferry 2499")
+    assert "while 129 KB were being divided" in memory.waiting()[0]
+    memory.write("The weir was built in 1961.", "weir")
+    assert memory.waiting() == memory.check() == []
+
+
+def test_a_large_write_that_was_interrupted_is_undone_without_being_divided_first(undivided: VolatileStorage) -> None:
+    memory = offline(storage=undivided)
+    memory.undo()
+    assert [operation.first.kind for operation in memory.history()] == ["undo", "write"]
+    assert not memory.list_files()
+    assert left(undivided) == memory.waiting() == []

@@ -45,6 +45,14 @@ def test_results_are_printed_in_one_line() -> None:
 # offline: where it goes
 
 
+def test_a_text_with_the_title_of_the_root_is_the_root_while_that_is_empty() -> None:
+    memory, text = offline(), "# Memory\n\nThe office is in Porto.\n\n## Team\n\n- Ana runs the kitchen.\n"
+    assert memory.write(text).path == "memory"
+    assert memory.read("memory").startswith(text)
+    memory.write("# Memory\n\nThe ferry leaves at noon.\n")
+    assert memory.read("memory").startswith("# Memory\n\nThe office is in Porto.\n")
+
+
 def test_a_section_goes_below_its_heading_and_the_heading_is_not_doubled() -> None:
     memory = silica()
     memory.write("## Testing\n\nCoverage is 90 percent.\n", "projects/silica")

@@ -26,7 +26,7 @@ from migrate.planning import make_plan
 from migrate.run import run
 
 LIMIT = 30
-"""Seconds after which a form is ended."""
+"""CPU seconds after which a form is ended."""
 
 UNITS = {
     **{f"unit {unit!r}": unit for unit in (
@@ -170,12 +170,12 @@ def _limited() -> Iterator[None]:
     def ended(*_: object) -> None:
         raise TimeoutError
 
-    signal.signal(signal.SIGALRM, ended)
-    signal.alarm(2 * LIMIT)
+    signal.signal(signal.SIGPROF, ended)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def seconds(face: str, form: str, size: int) -> tuple[float, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_v2.tree.block import (
     Block,
@@ -45,6 +46,21 @@ def test_a_blocks_content_stands_in_its_text(text: str) -> None:
     for block in parse_blocks(text):
         assert block.content in block.text
         assert block.text.replace("\ufeff", "").strip(" \t\r\n") == block.content.replace("\ufeff", "").strip(" \t\r\n")
+
+
+SIMPLE = (
+    *("a", "b c", "é", "日本", "a:", "text | b", "a\\", "word  ", "A\t", "x- [[a]]", "\n", "\n\n"),
+    *("- a", "- b\n", "* x", "+ y", "- a\tb", "- 1", "- 12 a", "- 1a. b", "- 日本"),
+    *("1. a", "2. b", "10) c", "1) d", "01. z", "0. q", "123456789. a", "1. 1"),
+    *("# h", "## h", "# h #", "# 1"),
+)
+
+
+@STEADY
+@given(st.lists(st.sampled_from(SIMPLE)).map("\n".join))
+def test_simple_lines_are_the_blocks_that_the_parser_finds(text: str) -> None:
+    text = f"a\n{text}\n\n"
+    assert parse_blocks(text) == parse_blocks(f"{text}---\n")[:-1]  # a rule is not simple, and changes no block above
 
 
 def test_any_bytes_are_kept() -> None:
