@@ -37,6 +37,7 @@ thorough: $(READY) ## run the tests with many more examples, and kill and fail a
 	$(BIN)/python -m tests.crash.kills --every
 	$(BIN)/python -m tests.crash.kills --random 1000
 	$(BIN)/python -m tests.crash.capturing --kills 200 --race 8 250
+	$(BIN)/python -m tests.crash.resumed --kills 200
 	$(BIN)/python -m tests.crash.faults
 
 format: $(READY) ## reformat the code and fix what the linter can fix
@@ -56,13 +57,13 @@ $(DEMO)/.ready: pyproject.toml
 	@touch $@
 
 demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no network, a small environment of its own
-	$(DEMO)/bin/python -m bench.demo
+	$(DEMO)/bin/python -m demo.notes
 
 demo-service: $(READY) ## start the service, and let two agents share, hand over and go on
-	$(BIN)/python -m bench.demo_service
+	$(BIN)/python -m demo.service
 
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
-	$(BIN)/python -m bench.session
+	$(BIN)/python -m demo.session
 
 release: ## build wheel and sdist, check them, and try the wheel in each Python that is there
 	$(PYTHON) -m venv .release

@@ -18,8 +18,8 @@ from memory_v2.text.calendar import Calendar
 from memory_v2.validate import checked_arguments
 
 if TYPE_CHECKING:
-    from memory_v2.entries.curation import CurationContext
     from memory_v2.entries.store import EntryStore
+    from memory_v2.index.entries import EntryIndex
     from memory_v2.index.store import Store
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context
@@ -78,7 +78,11 @@ class Engine:
     @cached_property
     def store(self) -> EntryStore:
         """The entries."""
-        return entries.store.EntryStore(self.storage, self.calendar, self.agent, lambda: self.index_store)
+
+        def index() -> EntryIndex:
+            return entries.files.open_index(self.storage, self.calendar, self.index_store)
+
+        return entries.store.EntryStore(self.storage, self.calendar, self.agent, index)
 
     @cached_property
     def index_store(self) -> Store:
@@ -127,17 +131,13 @@ class Engine:
     def run(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages, with a trace if it is a recorded one."""
         arguments = checked_arguments(operation, *args, **kwargs)
-        return self._carry_out(operation, lambda context: operation(context, *args, **kwargs), arguments)
-
-    def decide(
-        self, operation: Callable[Concatenate[CurationContext, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs an operation on entries that a model takes part in."""
-        arguments = checked_arguments(operation, *args, **kwargs)
-        curation = entries.curation.CurationContext
-        return self._carry_out(
-            operation, lambda context: operation(curation(self.store, context), *args, **kwargs), arguments
-        )
+        told = info(operation)
+        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
+        self.recovery.attempt(for_change=told.recovers and is_change)
+        context = self.parts
+        if not told.leaves_trace(arguments):
+            return operation(context, *args, **kwargs)
+        return self.runner.run(context, told.name, lambda own: operation(own, *args, **kwargs), arguments)
 
     def run_on_storage(
         self, operation: Callable[Concatenate[MemoryStorage, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -156,13 +156,6 @@ class Engine:
         if info(operation).recovers:
             self.recovery.attempt()
         return operation(parts, *args, **kwargs)
-
-    def _carry_out(self, operation: Callable[..., T], act: Callable[[Context], T], arguments: dict[str, Any]) -> T:
-        told = info(operation)
-        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
-        self.recovery.attempt(for_change=told.recovers and is_change)
-        context = self.parts
-        return self.runner.run(context, told.name, act, arguments) if told.leaves_trace(arguments) else act(context)
 
     def rehearse(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages so that nothing of it is stored."""

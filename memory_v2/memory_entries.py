@@ -110,7 +110,7 @@ class Entries:
         The rules come first; a model sorts what they leave. Raises `InvalidSetting`, `StorageError`."""
         if self._engine.is_offline:
             return self._engine.run_on_entries(entries.routing.route, apply)
-        return self._engine.decide(entries.route_task.route, apply)
+        return self._engine.run(entries.route_task.route, apply)
 
     def consolidate(
         self,
@@ -126,9 +126,7 @@ class Entries:
         `InvalidSetting`, `StorageError`, `ModelError`, and `StorageConflict` if a page or an entry of the plan has
         changed since; then nothing was changed."""
         written = self._engine.calendar.written
-        return self._engine.decide(
-            entries.consolidation.consolidate, home, agent, written(since), written(until), apply
-        )
+        return self._engine.run(entries.consolidation.consolidate, home, agent, written(since), written(until), apply)
 
     def route_text(self, text: Annotated[str, "The text."]) -> Routing:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
@@ -159,7 +157,7 @@ class Entries:
     ) -> Plan:
         """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
-        return self._engine.run_on_entries(entries.sharing.promote, threshold, require_verified, only, apply)
+        return self._engine.run_on_entries(entries.upkeep.promote, threshold, require_verified, only, apply)
 
     def dedupe(self, apply: Apply = False) -> Plan:
         """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to

@@ -8,20 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from memory_v2.entries.checking import stored_paths
-from memory_v2.entries.entry import Entry
-from memory_v2.entries.file import read_entry
+from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.places import place_of
 from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.block_index import cut_blocks, read_pages
 from memory_v2.migrate.exported_page import Child, ExportedPage, file_text, json_line, part_text, row_line
+from memory_v2.migrate.pages import cut_blocks, read_pages
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document
 from memory_v2.storage.local.disk import explained, replace_bytes, to_system
 from memory_v2.text.calendar import iso_day
-from memory_v2.tree.block import Block, decode, encode, readable, split_lines
+from memory_v2.tree.block import decode, encode, readable, split_lines
 from memory_v2.tree.exact import is_bare
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page, page_source
@@ -80,7 +78,7 @@ def exported_data(memory: Memory, form: Literal["file", "jsonl"]) -> tuple[bytes
     return b"".join(_data(pages, entries, form)), [*left_out, *unread]
 
 
-def _data(pages: Sequence[ExportedPage], entries: Sequence[StoredFile], form: Form) -> Iterator[bytes]:
+def _data(pages: Sequence[ExportedPage], entries: Sequence[EntryFile], form: Form) -> Iterator[bytes]:
     for page in pages:
         yield encode(part_text(page)) if form == "file" else json_line(page).encode()
     yield from entries_part(entries) if form == "file" else entry_lines(entries)
@@ -123,10 +121,9 @@ def exported_pages(memory: Memory) -> tuple[list[ExportedPage], list[LeftOut]]:
 def _with_whole_blocks(pages: dict[str, Page]) -> dict[str, Page]:
     """The pages; a block that was cut is on the page that listed its pieces, instead of them."""
     whole = dict(pages)
-    for path, pieces in cut_blocks(pages.values()).items():
+    for path, block in cut_blocks(pages.values()).items():
         if path not in pages:
             continue
-        block = Block(decode(b"".join(piece.piece_data for piece in pieces)), "piece")
         parts = {page.path for page in pages.values() if page.path.startswith(f"{path}/part-")}
         gone = {part for part in parts if pages[part].piece or is_bare(pages[part])}
         for part in gone:
@@ -175,21 +172,12 @@ def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
 # the entries
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file of the entries: the entry in it is `None` if it cannot be read as one, or if it holds the domains."""
-
-    path: str
-    data: bytes
-    entry: Entry | None = None
-
-
-def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
+def stored_entries(memory: Memory) -> tuple[list[EntryFile], list[LeftOut]]:
     """The files of all entries, and of the domains if they were edited, by path; and those that cannot be
     read."""
     store = memory.entries.store
     files, left_out = [], []
-    for path in sorted(stored_paths(store)):
+    for path in sorted(store.paths()):
         try:
             data = store.data(path)
         except Unreadable as error:
@@ -198,18 +186,18 @@ def stored_entries(memory: Memory) -> tuple[list[StoredFile], list[LeftOut]]:
             continue
         if data is not None:
             place = place_of(path)
-            files.append(StoredFile(path, data, read_entry(place, data).entry if place else None))
+            files.append(read_entry(place, data) if place else EntryFile(path, data, None))
     return files, left_out
 
 
-def entry_lines(files: Sequence[StoredFile]) -> Iterator[bytes]:
+def entry_lines(files: Sequence[EntryFile]) -> Iterator[bytes]:
     """Each file as a line of JSON: what is known of the entry, or the text of the file if that is nothing."""
     for file in files:
         row: dict[str, Any] = {"entry": document(file.entry)} if file.entry else {"text": decode(file.data)}
         yield row_line({"path": file.path, **row}).encode()
 
 
-def entries_part(files: Sequence[StoredFile]) -> Iterator[bytes]:
+def entries_part(files: Sequence[EntryFile]) -> Iterator[bytes]:
     """The entries as the end of one Markdown file: each with its id and its day above its text, which is quoted."""
     entries = [file.entry for file in files if file.entry]
     if entries:

@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.source import Reader, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.text.plain import plain
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -239,7 +239,7 @@ def _yaml(value: str) -> str:
 # reading an exported folder
 
 
-def _detect(folder: Path) -> str:
+def detect(folder: Path) -> str:
     """By the key that the export writes into the front matter of the root."""
     try:
         with (folder / f"{ROOT}.md").open("rb") as file:
@@ -249,7 +249,7 @@ def _detect(folder: Path) -> str:
     return f"{PAGE} in {ROOT}.md" if found == ROOT else ""
 
 
-def _scan(folder: Path) -> Scan:
+def scan(folder: Path) -> Scan:
     """Each page is a document; files that were put beside them are documents too. A root without a text of its own is
     left out."""
     found = scan_folder(_NAME, folder)
@@ -277,6 +277,3 @@ def _descriptions(documents: Iterable[SourceDocument]) -> dict[str, str]:
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(target)))
                 described.setdefault(path.removesuffix(".md"), words)
     return described
-
-
-SILICA_EXPORT = Reader(_NAME, "a memory exported by 'silica memory export'", _detect, _scan)

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 
-from memory_v2.entries.domains import DOMAINS_PAGE
+from memory_v2.entries.store import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
+from memory_v2.files.links import Link, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
-from memory_v2.migrate.references import References, Referring
 from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.models.offline.documents import title_of_file
 from memory_v2.storage.names import SUFFIX, is_entry_place
 from memory_v2.text.calendar import named_day
+from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
-from memory_v2.tree.block import parse_blocks, readable
-from memory_v2.tree.front_matter import read_front_matter
+from memory_v2.tree.block import Block, parse_blocks, readable, split_lines
+from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.page import own_title
 from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT
 
+OPENING = 2_000
+"""How much of a document is read for its title, in characters."""
+LASTING = "long-term-memory"
+"""The page of a `MEMORY.md`: the root has that name already."""
+UNNAMED = "note"
+"""The page of a file whose name and title have no letter or digit."""
+_INDEXES = ("index", "readme")
+"""What the file is called that is about its folder."""
+_IMPORT = re.compile(r"(?<!\S)@(~?[\w./-]+\.(?:md|markdown|txt))(?![\w/])", re.I)
+_IMPORTING = ("claude", "claude.local", "agents")
+
 
 @dataclass(frozen=True, slots=True)
-class Text(Referring):
-    """The text of one file, and what decoding it has to tell."""
+class Text:
+    """The text of one file, what its front matter says, and what decoding it has to tell. The `address` is the name
+    that the file would have in a plain folder: its place follows from it, and links to it."""
 
+    name: str
+    address: str
+    text: str
+    front_matter: FrontMatter
     notes: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title that the text begins with; empty if it has none."""
+        return own_title(new_blocks(self.text[:OPENING]))
 
 
 def an_entry(text: Text) -> LeftOut | None:
@@ -47,27 +72,24 @@ def scan_folder(
     address: Callable[[str], str] | None = None,
     is_text: Callable[[str], bool] = has_text_suffix,
     leave_out: Callable[[Text], LeftOut | None] = an_entry,
+    root: str = "",
 ) -> Scan:
     """The documents of a folder of notes, with what `scan_files` leaves out, and what is hidden. What Claude Code keeps
     in a `.claude` folder is read too. Raises `StorageError` if the folder cannot be listed."""
     address = address or (lambda name: address_in(folder, name))
-    return scan_files(
-        format_name, list_files(folder, judge_in(folder)), address=address, is_text=is_text, leave_out=leave_out
-    )
+    return scan_files(format_name, list_files(folder, judge_in(folder)), address, is_text, leave_out, root)
 
 
 def scan_files(
     format_name: str,
     listing: Listing,
-    *,
     address: Callable[[str], str] = str,
     is_text: Callable[[str], bool] = has_text_suffix,
     leave_out: Callable[[Text], LeftOut | None] = lambda _: None,
+    root: str = "",
 ) -> Scan:
-    """The documents among these files. Left out is each file whose name is not that of a text, or that cannot be read
-    as one, and each text with which `leave_out` finds a reason.
-
-    The `address` is the name that a file would have in a plain folder: its place follows from it, and links to it."""
+    """The documents among these files; the file called `root` is the root. Left out is each file whose name is not that
+    of a text, or that cannot be read as one, and each text with which `leave_out` finds a reason."""
     texts: list[Text] = []
     left_out = list(listing.left_out)
     for file in listing.files:
@@ -81,65 +103,96 @@ def scan_files(
             left_out.append(left)
         else:
             texts.append(text)
-    documents = _documents(texts, (left.name for left in left_out))
-    return Scan(format_name, documents, sorted(left_out, key=lambda left: left.name))
+    left_out.sort(key=lambda left: left.name)
+    documents = _documents(texts, [left.name for left in left_out])
+    return Scan(format_name, [replace(one, place=ROOT) if one.name == root else one for one in documents], left_out)
 
 
 def _documents(texts: Sequence[Text], others: Iterable[str]) -> list[SourceDocument]:
-    references = References(texts, others)
-    titles = {text.address: text for text in texts}
-    places = find_places(titles, lambda name: own_title(parse_blocks(titles[name].text)))
+    titles = {text.name: [*text.front_matter.aliases, text.front_matter.title] for text in texts}
+    resolver = LinkResolver(titles | {name: [] for name in others}, {text.name: text.address for text in texts})
+    places = find_places({text.address: text for text in texts})
     documents = []
     for text in texts:
-        said, found = text.front_matter, references.of(text)
+        said, (place, called) = text.front_matter, places[text.address]
+        links, dead, notes = _references(text, resolver, titles)
         documents.append(
             SourceDocument(
                 name=text.name,
                 text=text.text,
-                place=places[text.address],
-                title=said.title,
+                place=place,
+                title=plain(readable(text.heading or said.title)) or title_of_file(called),
                 description=said.description,
                 day=said.date or named_day(text.name),
                 tags=said.tags,
-                links=found.links,
-                dead=found.dead,
-                notes=(*text.notes, *found.notes),
+                links=links,
+                dead=dead,
+                notes=(*text.notes, *notes),
             )
         )
     return documents
 
 
+# what a text refers to
+
+
+def _references(text: Text, resolver: LinkResolver, documents: Mapping[str, object]) -> tuple[tuple[str, ...], ...]:
+    """The documents that a text refers to, and what leads nowhere, both in order; and what is ambiguous."""
+    links: dict[str, None] = {}
+    dead: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for link in _links(text):
+        names = resolver.resolve(text.name, link.target, link.is_wiki)
+        if len(names) > 1:
+            notes[f"{link.written} may be {' or '.join(names)}; taken as the first"] = None
+        if names and names[0] in documents:
+            links[names[0]] = None
+        elif not names and (link.is_wiki or has_text_suffix(link.target)):
+            dead[link.written if link.is_wiki else link.target] = None
+    links.pop(text.name, None)
+    return tuple(links), tuple(dead), tuple(notes)
+
+
+def _links(text: Text) -> Iterator[Link]:
+    """The links of a text, compared as people read them, without bytes that are not UTF-8: those in its front matter,
+    each line of which is read as a text, and the `@note.md` of a `CLAUDE.md` too."""
+    said = readable(text.text)
+    if any(sign in said for sign in ("[[", "](", "]:")):
+        for block in parse_blocks(said):
+            lines = split_lines(block.text) if block.kind == "front matter" else ()
+            for part in [Block(line.strip()) for line in lines] or [block]:
+                yield from links_in(part)
+    if without_suffix(text.name.rpartition("/")[2]).casefold() in _IMPORTING:
+        yield from (Link(found[1], 0, found[1]) for found in _IMPORT.finditer(said))
+
+
 # the page that a file's place asks for: `projects/Silica/architecture.md` → `projects/silica/architecture`
 
 
-LASTING = "long-term-memory"
-"""The page of a `MEMORY.md`: the root has that name already."""
-UNNAMED = "note"
-"""The page of a file whose name and title have no letter or digit."""
-_ABOUT_THE_FOLDER = ("index", "readme")
-
-
-def find_places(names: Iterable[str], title_of: Callable[[str], str]) -> dict[str, str]:
-    """The place of each file, by its name within the source. What its name does not say, its title says."""
-    split = {name: _split(name) for name in names}
-    plain = {(*folders, last) for folders, last in split.values() if not _rank(folders, last)}
+def find_places(texts: Mapping[str, Text]) -> dict[str, tuple[str, str]]:
+    """The place of each text by its address, and what it is called there. What its name does not say, its title
+    says."""
+    split = {address: _split(address) for address in texts}
+    named = {(*folders, last) for folders, last in split.values() if not _rank(folders, last)}
     about: dict[tuple[str, ...], str] = {}  # the one note that is the page of its folder
-    for name, (folders, last) in sorted(split.items(), key=lambda item: (_rank(*item[1]), item[0])):
-        if folders and _rank(folders, last) and folders not in plain:
-            about.setdefault(folders, name)
+    for address, (folders, last) in sorted(split.items(), key=lambda item: (_rank(*item[1]), item[0])):
+        if folders and _rank(folders, last) and folders not in named:
+            about.setdefault(folders, address)
     places = {}
-    for name, (folders, last) in split.items():
-        if about.get(folders) == name:
-            folders, last = folders[:-1], folders[-1]
-        elif not last or (not folders and last in _ABOUT_THE_FOLDER):
-            last = slug(title_of(name)) or last or UNNAMED
-        places[name] = _fitted(folders, last)
+    for address, (folders, last) in split.items():
+        *above, called = address.split("/")
+        called = without_suffix(called)
+        if about.get(folders) == address:
+            folders, last, called = folders[:-1], folders[-1], above[-1]
+        elif not last or (not folders and last in _INDEXES):
+            last = slug(texts[address].heading) or slug(texts[address].front_matter.title) or last or UNNAMED
+        places[address] = _fitted(folders, last), called
     return places
 
 
-def _split(name: str) -> tuple[tuple[str, ...], str]:
+def _split(address: str) -> tuple[tuple[str, ...], str]:
     """The folders and the file as parts of a path. A folder `memory` at the top is the root's."""
-    *above, last = name.split("/")
+    *above, last = address.split("/")
     folders = filter(None, map(slug, above))
     file = slug(without_suffix(last))
     return tuple(dropwhile(lambda folder: folder == ROOT, folders)), LASTING if file == ROOT else file
@@ -149,7 +202,7 @@ def _rank(folders: tuple[str, ...], last: str) -> int:
     """How well a file serves as the page of its folder, 1 being best; 0 for a note about something else."""
     if folders[-1:] == (last,):
         return 1
-    return 2 + _ABOUT_THE_FOLDER.index(last) if last in _ABOUT_THE_FOLDER else 0
+    return 2 + _INDEXES.index(last) if last in _INDEXES else 0
 
 
 def _fitted(folders: tuple[str, ...], last: str) -> str:

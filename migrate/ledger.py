@@ -1,8 +1,5 @@
-"""The ledger of imports: which document was brought in by which operation, so that a second run changes nothing.
-
-A batch is noted before it is stored, with the id of its operation. A note counts only if that operation is in the
-history and not undone: so a killed run needs no repair, and whoever undoes an import can run it again.
-"""
+"""What imports have brought in, so that a second run changes nothing: the revision of an import has it as its text, a
+row of JSON for each document. An import that is undone does not count, so it can be run again."""
 
 from __future__ import annotations
 
@@ -12,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-from memory_v2.errors import StorageError, Unreadable
+from memory_v2.errors import StorageError
 from memory_v2.plan import SKIP, Step
 from memory_v2.storage.base import IMPORTS, MemoryStorage, version_of
+from memory_v2.storage.history import History, Revision
 from memory_v2.tree.block import encode
 
 Action: TypeAlias = Literal["create", "merge", "append", "follow", "skip"]
@@ -58,7 +56,7 @@ class Imported:
     digest: str
     page: str
     operation: str
-    action: Action = "create"
+    action: str = "create"
 
 
 def digest_of(text: str) -> str:
@@ -66,61 +64,51 @@ def digest_of(text: str) -> str:
     return version_of(encode(text))
 
 
-class Ledger:
-    """The imports from one source into one memory, kept as notes `imports/…`."""
+def record_of(source: Path | str, steps: Iterable[Step], pages: Mapping[str, str]) -> str:
+    """The text of the revision that brings documents of a source to these pages."""
+    rows = [(step.name, pages[step.name], step.facts["digest"], step.action) for step in steps if step.name in pages]
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in ((_resolved(source),), *rows))
 
-    def __init__(self, storage: MemoryStorage, source: Path | str) -> None:
-        self._storage = storage
-        self._source = Path(source).resolve()
-        self._name = f"{IMPORTS}/{version_of(encode(str(self._source)))[:16]}"
 
-    def read(self) -> Mapping[str, Imported]:
-        """What was brought in and counts, by the document's name; of several the newest. Raises `StorageError`."""
-        noted = {name.rpartition("-")[2]: name for name in self._storage.state.names(IMPORTS) if self._is_own(name)}
-        found: dict[str, Imported] = {}
-        for operation in self._current():
-            if operation in noted:
-                for name, imported in self._read(noted[operation], operation):
-                    found.setdefault(name, imported)
-        return found
+def imported_from(storage: MemoryStorage, source: Path | str) -> dict[str, Imported]:
+    """What was brought in from a source and counts, by the document's name; of several the newest. Raises
+    `StorageError`."""
+    found: dict[str, Imported] = {}
+    for revision in _current(storage.history):
+        rows = [row for line in revision.text.split("\n") if (row := _row(line))]
+        if rows and rows[0] == [_resolved(source)]:
+            for name, page, digest, action in (row for row in rows if len(row) == 4):
+                found.setdefault(name, Imported(digest, page, revision.operation, action))
+    return found
 
-    def note(self, operation: str, batch: Mapping[str, Imported]) -> None:
-        """Notes a batch before it is stored. Raises `StorageError`."""
-        documents = {name: [one.digest, one.page, one.action] for name, one in batch.items()}
-        data = {"source": str(self._source), "operation": operation, "documents": documents}
-        self._storage.state.write(f"{self._name}-{operation}", json.dumps(data, indent=1).encode())
 
-    @contextmanager
-    def claimed(self) -> Iterator[None]:
-        """Holds off other imports from the same source. Raises `StorageError` if one is running."""
-        with self._storage.state.claim(self._name) as is_free:
-            if not is_free:
-                raise StorageError(f"another import from {self._source} is running; wait until it has ended")
-            yield
+@contextmanager
+def claimed(storage: MemoryStorage, source: Path | str) -> Iterator[None]:
+    """Holds off other imports from the same source. Raises `StorageError` if one is running."""
+    with storage.state.claim(f"{IMPORTS}/{version_of(encode(_resolved(source)))[:16]}") as is_free:
+        if not is_free:
+            raise StorageError(f"another import from {source} is running; wait until it has ended")
+        yield
 
-    def _is_own(self, name: str) -> bool:
-        return name.startswith(f"{self._name}-")
 
-    def _current(self) -> Iterator[str]:
-        """The operations in the history that are not undone, newest first."""
-        history = self._storage.history
-        undone: set[str] = set()
-        seen: set[str] = set()
-        for revision in history.revisions() if history.begun else ():
-            if revision.undoes and revision.operation not in undone:
-                undone.add(revision.undoes)
-            if revision.operation not in seen and revision.operation not in undone:
-                seen.add(revision.operation)
-                yield revision.operation
+def _resolved(source: Path | str) -> str:
+    return str(Path(source).resolve())
 
-    def _read(self, name: str, operation: str) -> Iterator[tuple[str, Imported]]:
-        data = self._storage.state.read(name)
-        try:
-            documents: Any = json.loads(data or b"{}").get("documents", {})
-            for document, (digest, page, action) in documents.items():
-                yield document, Imported(digest, page, operation, action)
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise Unreadable(
-                f"the note .metadata/{name}.json of an import cannot be read; remove it, and its documents are "
-                "compared with the pages anew"
-            ) from error
+
+def _row(line: str) -> list[str]:
+    """A row of JSON; empty if it is none any more, since something in it was forgotten."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return row if isinstance(row, list) and all(isinstance(cell, str) for cell in row) else []
+
+
+def _current(history: History) -> Iterator[Revision]:
+    """The revisions of imports that are not undone, newest first."""
+    undone: set[str] = set()
+    for revision in history.revisions() if history.begun else ():
+        if revision.undoes and revision.operation not in undone:
+            undone.add(revision.undoes)
+        if revision.kind == "import" and revision.operation not in undone:
+            yield revision

@@ -19,7 +19,7 @@ from memory_v2.errors import UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
-from memory_v2.migrate.source import Reader, Scan, SourceDocument
+from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.text.calendar import iso_day
 from memory_v2.tree.path import ROOT
 
@@ -48,7 +48,7 @@ class Sidecar:
         return " ".join(_words(self.said.get("summary")).split())
 
 
-def _detect(folder: Path) -> str:
+def detect(folder: Path) -> str:
     """By the sidecars of its notes, or by a placeholder that only this version wrote."""
     listing = list_files(folder, _judge)
     names = set(listing.names())
@@ -57,7 +57,7 @@ def _detect(folder: Path) -> str:
     return next((file.name for file in listing.files if _is_placeholder(file)), "")
 
 
-def _scan(folder: Path) -> Scan:
+def scan(folder: Path) -> Scan:
     """Each note is a document, described by its summary. Raises `UsageError` if the folder holds several personas."""
     listing = list_files(folder, _judge)
     sidecars = _sidecars(listing)
@@ -173,12 +173,10 @@ def _completed(
 ) -> SourceDocument:
     """A document with what its sidecars and its file say, and with V1's own references."""
     said = sidecars[-1].said if sidecars else {}
-    called = _stem(sidecars[-1].written_as) if sidecars else ""
     links, dead = _references(document, names, start)
     return replace(
         document,
         place=ROOT if document.name == start + _GLOBAL else document.place,
-        title=document.title or (called if called != _stem(document.name) else ""),
         description=document.description or (sidecars[-1].summary if sidecars else ""),
         day=document.day or iso_day(_words(said.get("created"))[:10]) or _day_of(file),
         tags=(*document.tags, *(tag for tag in _tags(said.get("tags")) if tag not in document.tags)),
@@ -248,6 +246,3 @@ def _is_placeholder(file: SourceFile) -> bool:
         return _is_global(file.name) and file.path.read_text("utf-8", "replace").strip() == PLACEHOLDER
     except OSError:
         return False
-
-
-SILICA_V1 = Reader("silica-v1", "Silica's first memory: Markdown with .metadata.json beside it", _detect, _scan)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 
 from memory_v2.files.left_out import LeftOut
 
@@ -17,10 +16,11 @@ class SourceDocument:
     `name` is its file's name within the source, with `/`; it is told as the source of the page. `text` is the text to
     the letter, the front matter included; bytes that are not UTF-8 are kept as `tree.block.decode` keeps them.
     `place` is the path of the page that the document's place in the source asks for, before it is known whether it is
-    free. `title`, `description` and `day` are what the format says beside the text; empty if it says nothing. `links`
-    are the names of other documents of this source that it refers to, in order, and `dead` the references that lead
-    nowhere, as they are written. `notes` are sentences about what a person should look at. `source` is told as the
-    source of the page instead of the name, if the format knows where the text came from.
+    free. `title` is what it is called: by its own heading, its front matter, or as its file. `description` and `day`
+    are what the format says beside the text; empty if it says nothing. `links` are the names of other documents of this
+    source that it refers to, in order, and `dead` the references that lead nowhere, as they are written. `notes` are
+    sentences about what a person should look at. `source` is told as the source of the page instead of the name, if
+    the format knows where the text came from.
     """
 
     name: str
@@ -43,16 +43,3 @@ class Scan:
     format: str
     documents: Sequence[SourceDocument] = ()
     left_out: Sequence[LeftOut] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """One format: its `name`, as `--format` gives it, and in a few words what it reads. `detect` says by what a folder
-    shows that it is of this format; empty if it does not. `scan` finds the documents, sorted by name, and raises
-    `StorageError` if the folder cannot be listed. A reader never changes the source, and never follows links out of
-    it."""
-
-    name: str
-    about: str
-    detect: Callable[[Path], str]
-    scan: Callable[[Path], Scan]

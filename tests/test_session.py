@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import session
+from demo import session
 from memory_v2.trace.recorded import RecordedModel
 
 

@@ -166,7 +166,8 @@ class Operation:
     `clock` returns seconds, and `chance` returns a number from 0 to 1. `sleep` waits for seconds; without one, a pause
     ends when the operation is cancelled. `abort_reason` says why the model is no longer asked: once a provider has
     failed, later decisions do not try it again. `id` names the operation in the history and ends the name of its trace.
-    `note` is its pending note. `whole` is the operation that this one is a part of.
+    `note` is its pending note. `whole` is the operation that this one is a part of. `record` is what the history keeps
+    with its next change, if the pages do not hold it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -178,6 +179,7 @@ class Operation:
     id: str = field(default_factory=new_id)
     note: PendingNote | None = None
     whole: Operation | None = None
+    record: str = ""
     cancellation: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ COLUMNS = (
 
 @click.command(cls=Verb)
 @click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
-@option_for(Entries.route, "apply", "--apply")
+@option_for(Entries.route, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) -> None:
@@ -65,7 +65,7 @@ def route(memory: Memory, words: tuple[str, ...], apply: bool, as_json: bool) ->
 @click.option("--pack", is_flag=True, help="Instead, pack old entries of low importance in the archive.")
 @option_for(Entries.pack, "older_than", "--older-than", type=int, metavar="DAYS")
 @option_for(Entries.pack, "importance", "--importance", type=float, metavar="SHARE")
-@option_for(Entries.age, "apply", "--apply")
+@option_for(Entries.age, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def age(memory: Memory, pack: bool, older_than: int, importance: float, apply: bool, as_json: bool) -> None:
@@ -124,7 +124,7 @@ def verify(memory: Memory, id: str, by: str | None, as_json: bool) -> None:  # n
 @option_for(Entries.promote, "require_verified", "--require-verified")
 @option_for(Entries.promote, "only", "--entry", "--file", "only", metavar="ENTRY")
 @click.option("--agent", metavar="NAME", help="Whose entry it is that is named.")
-@option_for(Entries.promote, "apply", "--apply")
+@option_for(Entries.promote, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def promote(
@@ -157,7 +157,7 @@ def promote(
 
 
 @click.command(cls=Verb)
-@option_for(Entries.dedupe, "apply", "--apply")
+@option_for(Entries.dedupe, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def dedupe(memory: Memory, apply: bool, as_json: bool) -> None:

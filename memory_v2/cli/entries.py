@@ -193,7 +193,7 @@ def ls(memory: Memory, agent: str | None, tag: str | None, archived: bool, most:
 @entries.command("import")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @option_for(Entries.import_files, "agent", "--agent", metavar="NAME")
-@option_for(Entries.import_files, "apply", "--apply")
+@option_for(Entries.import_files, "apply", "--apply/--dry-run")
 @json_option
 @with_memory
 def import_verb(memory: Memory, folder: Path, agent: str | None, apply: bool, as_json: bool) -> None:

@@ -210,7 +210,7 @@ def _revision_lines(entry: Revision) -> Iterator[str]:
         yield f"  {style('degraded', fg='yellow')}: {plain(entry.degraded)}"
     for why in entry.why:
         yield f"  {plain(why)}"
-    if entry.text:
+    if entry.text and entry.kind != "import":
         yield style("  the text as it was given:", dim=True)
         yield from (f"  > {plain(line)}" for line in plain_lines(entry.text).splitlines())
 

@@ -30,15 +30,12 @@ from memory_v2.errors import SilicaError, UsageError
 from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
-from memory_v2.migrate.edited import read_plan
 from memory_v2.migrate.export import export as export_memory
 from memory_v2.migrate.export import exported_data
-from memory_v2.migrate.ledger import Ledger, status_of
-from memory_v2.migrate.older import check_apart, check_empty, older_memory
-from memory_v2.migrate.planning import make_plan
-from memory_v2.migrate.readers import scan_paths
-from memory_v2.migrate.render_report import missing_lines, of_blocks, write_reports
-from memory_v2.migrate.report import make_report
+from memory_v2.migrate.formats import older_memory, scan_paths
+from memory_v2.migrate.ledger import imported_from, status_of
+from memory_v2.migrate.planning import check_apart, check_empty, make_plan, read_plan
+from memory_v2.migrate.report import make_report, missing_lines, of_blocks, write_reports
 from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan
 from memory_v2.migrate.verify import Verification, verify
@@ -229,7 +226,12 @@ def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choic
                     break
     found = _verified(memory, scans, plans) if choices.verifies or choices.report_file else []
     if choices.report_file:
-        _write_reports(choices.report_file, scans, plans, found)
+        with working("reporting"):
+            reports = [
+                make_report(scan, plan, memory.today, one)
+                for (_, scan), plan, one in zip(scans, plans, found, strict=False)
+            ]
+            write_reports(reports, choices.report_file.expanduser())
     _tell(plans, found if choices.verifies else [], choices, error)
 
 
@@ -237,17 +239,9 @@ def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequenc
     """Where each block of each source is."""
     with working("verifying"):
         return [
-            verify(memory, scan, Ledger(memory.storage, source).read(), plan)
+            verify(memory, scan, imported_from(memory.storage, source), plan)
             for (source, scan), plan in zip(scans, plans, strict=False)
         ]
-
-
-def _write_reports(
-    file: Path, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan], found: Sequence[Verification]
-) -> None:
-    with working("reporting"):
-        reports = [make_report(scan, plan, one) for (_, scan), plan, one in zip(scans, plans, found, strict=False)]
-        write_reports(reports, file.expanduser())
 
 
 def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, yes: bool) -> bool:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         curation,
         daryl,
         domains,
+        files,
         importing,
         reading,
         route_task,
         routing,
         searching,
-        sharing,
         store,
         upkeep,
     )

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cache
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 from memory_v2.agent.operation import Cancellation
 from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Reference, Scope, Source, domain_named
-from memory_v2.entries.file import RELATED, day_or_moment, entry_data, one_of, read_decay, share
+from memory_v2.entries.file import CHECKED, RELATED, day_or_moment, entry_data, read_reference
 from memory_v2.entries.places import check_agent
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
@@ -33,8 +32,6 @@ BATCH = 500
 """After so many entries of a space on a day, they are brought into the history: one commit for all of them."""
 NEAR = "near"
 """The relation to an entry that says much the same."""
-
-Value = TypeVar("Value")
 
 logger = logging.getLogger(__name__)
 
@@ -123,11 +120,11 @@ def capture(
             session=one_line("session", session),
             location=one_line("location", location),
         ),
-        confidence=_checked("confidence", confidence, share, "a number from 0 to 1"),
-        importance=_checked("importance", importance, share, "a number from 0 to 1"),
-        decay=_decay(decay),
-        references=_references(references),
-        scope=_checked("scope", scope, one_of(Scope), "agent or user") or "agent",
+        confidence=_checked("confidence", confidence),
+        importance=_checked("importance", importance),
+        decay=_checked("decay", decay) or NONE,
+        references=tuple(sorted(map(read_reference, lines("references", references)), key=_is_last)),
+        scope=_checked("scope", scope) or "agent",
     )
     return _stored(store, entry)
 
@@ -146,6 +143,11 @@ def capture_batch(store: EntryStore, lines: Iterable[str | Mapping[str, Any]]) -
         except UsageError as error:
             bad.append(BadLine(number, str(error)))
     return CapturedBatch(tuple(captured), tuple(bad))
+
+
+def _is_last(reference: Reference) -> bool:
+    """Whether a reference comes behind others, in the order that the file has."""
+    return reference.relation != RELATED
 
 
 def _stored(store: EntryStore, entry: Entry) -> Captured:
@@ -170,7 +172,10 @@ def _stored(store: EntryStore, entry: Entry) -> Captured:
             return Captured(same, was_known=True, secrets=secrets)
         store.known.add(made)
     if place.number % BATCH == 0:
-        _pick_up(store, place.path.rpartition("/")[0])
+        try:
+            store.pick_up(place.path.rpartition("/")[0])
+        except StorageError as error:  # the entry is stored: the next operation on entries brings it in
+            logger.info("captured entries are not in the history yet: %s", error)
     return Captured(replace(entry, id=place.id), near=near or None, secrets=secrets)
 
 
@@ -184,13 +189,6 @@ def _said(store: EntryStore, ids: Iterable[str], text: str) -> Entry | None:
     return None
 
 
-def _pick_up(store: EntryStore, folder: str) -> None:
-    try:
-        store.pick_up(folder)
-    except StorageError as error:  # the entry is stored: the next operation on entries brings it in
-        logger.info("captured entries are not in the history yet: %s", error)
-
-
 def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in a line of a batch. Raises `InvalidSetting`."""
     try:
@@ -202,32 +200,25 @@ def _arguments(line: str | Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
         raise InvalidSetting("it is no object with a text")
     given = {("text" if key == "content" else str(key)): value for key, value in raw.items() if value is not None}
-    if unknown := sorted(given.keys() - _keys()):
-        raise InvalidSetting(f"nothing is called {unknown[0]!r}; what is known is {', '.join(sorted(_keys()))}")
+    if unknown := sorted(given.keys() - _KEYS):
+        raise InvalidSetting(f"nothing is called {unknown[0]!r}; what is known is {', '.join(sorted(_KEYS))}")
     if "text" not in given:
         raise InvalidSetting("it has no text")
     return given
 
 
-@cache
-def _keys() -> frozenset[str]:
-    return frozenset(signature(capture).parameters) - {"store"}
+_KEYS = frozenset(signature(capture).parameters) - {"store"}
 
 
 def _observed(store: EntryStore, raw: object) -> date | datetime:
     """The day or moment of an observation; today if nothing is told."""
-    if raw is None:
-        return store.calendar.today
-    observed = _checked("date", raw, _day_or_moment, "a day such as 2026-02-03, or a moment with its time zone")
-    assert observed is not None
-    check_year(observed.date() if isinstance(observed, datetime) else observed)
-    return observed
-
-
-def _day_or_moment(raw: object) -> date | datetime:
-    observed = day_or_moment(raw) if isinstance(raw, str) else raw
+    observed = store.calendar.today if raw is None else raw
+    if isinstance(raw, str):
+        with suppress(ValueError):
+            observed = day_or_moment(raw)
     if not isinstance(observed, date) or (isinstance(observed, datetime) and observed.tzinfo is None):
-        raise ValueError("it is neither")
+        raise InvalidSetting(f"date must be a day such as 2026-02-03, or a moment with its time zone, not {raw!r}")
+    check_year(observed.date() if isinstance(observed, datetime) else observed)
     return observed
 
 
@@ -251,23 +242,10 @@ def _home(store: EntryStore, home: str | None) -> str | None:
     return page
 
 
-def _decay(raw: Decay | str | None) -> Decay:
-    if raw is None or isinstance(raw, Decay):
-        return raw or NONE
-    return _checked("decay", raw, read_decay, "linear-30d, exponential-30d, ttl-30d or none") or NONE
-
-
-def _references(raw: object) -> tuple[Reference, ...]:
-    """What a text refers to, in the order that the file has."""
-    parted = (line.partition(" ") for line in lines("references", raw))
-    found = (Reference(one, target.strip()) if blank else Reference(RELATED, one) for one, blank, target in parted)
-    return tuple(sorted(found, key=lambda one: one.relation != RELATED))
-
-
-def _checked(name: str, raw: Any, convert: Callable[[Any], Value], rule: str) -> Value | None:
-    if raw is None:
-        return None
+def _checked(key: str, raw: Any) -> Any:
+    """What is given for a key of which not every text is a value. Raises `InvalidSetting`."""
+    convert, rule = CHECKED[key]
     try:
-        return convert(raw)
+        return raw if raw is None or isinstance(raw, Decay) else convert(raw)
     except (ValueError, TypeError, AttributeError) as error:
-        raise InvalidSetting(f"{name} must be {rule}, not {raw!r}") from error
+        raise InvalidSetting(f"{key} must be {rule}, not {raw!r}") from error

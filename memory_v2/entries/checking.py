@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from memory_v2.entries.domains import DOMAINS_PAGE, domains
-from memory_v2.entries.entry import Domain, Entry, domain_named
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import Domain, domain_named
 from memory_v2.entries.file import EntryFile
-from memory_v2.entries.places import is_pack, is_stored_place, pack_of
+from memory_v2.entries.places import is_pack, is_stored_place, pack_of, place_of
 from memory_v2.entries.references import Targets, reference_findings
-from memory_v2.entries.sharing import Copies
-from memory_v2.entries.store import EntryStore
-from memory_v2.entries.upkeep import future_findings
+from memory_v2.entries.store import DOMAINS_PAGE, EntryStore, entries_of
+from memory_v2.entries.upkeep import Copies, future_findings
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreadable
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
-from memory_v2.operations.results import Finding
-from memory_v2.text.calendar import Calendar
+from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import ENTRIES
-
-_ABOUT_DOMAINS = ("unknown-home", "nowhere-reference")
-"""The findings that may be about a domain."""
-
-logger = logging.getLogger(__name__)
 
 
 @operation("check", changes="tree", recorded="apply")
@@ -35,8 +27,7 @@ def check(context: Context, apply: bool = False) -> Checkup:
     """All findings of the tree and of the entries, errors first. With `apply` it repairs what it can of the tree; an
     entry is a person's to mend."""
     checkup = check_tree(context, apply)
-    store = EntryStore(context.storage, context.calendar)
-    if not (findings := entry_findings(store)):
+    if not (findings := entry_findings(entries_of(context))):
         return checkup
     found = tuple(sorted((*checkup.findings, *findings), key=lambda one: one.severity))
     return replace(checkup, findings=found, found=(*checkup.found, *findings))
@@ -48,93 +39,65 @@ def entry_findings(store: EntryStore) -> list[Finding]:
     ignored = store.storage.ignored_files(ENTRIES)
     if not stamps and not ignored:
         return []
-    record_entries(store)
+    store.record_all()
     files = list(store.read_files())
     return [
         *(store.stored.located(finding) for file in files for finding in file.findings),
         *map(store.stored.located, _inconsistencies(store, files)),
-        *_same_ids(store),
-        *(_hidden(path) for path in stamps if store.stored.is_hidden(path)),
+        *_same_ids(files),
         *(Finding("stray-file", "notice", name, 0, f"this file is no entry: {reason}") for name, reason in ignored),
-        *_pack_findings(store, stamps),
-        *(_stray(path) for path in stamps if not is_stored_place(path) and path != DOMAINS_PAGE),
+        *(finding for path in stamps for finding in _misplaced(store, path)),
     ]
 
 
 def _inconsistencies(store: EntryStore, files: Sequence[EntryFile]) -> Iterator[Finding]:
+    """References that lead nowhere, to several entries or back; homes that are not there; entries of the future; copies
+    whose original has changed or is not known."""
     known: Sequence[Domain] | None = None
     try:
         known = domains(store).domains
     except (InvalidSetting, StorageError) as error:
         yield Finding("bad-domains", "error", DOMAINS_PAGE, 0, str(error))
-    for finding in inconsistencies(files, known or (), store.storage.list_files(), store.calendar):
-        if known is not None or finding.kind not in _ABOUT_DOMAINS:  # it is unknown which there are
-            yield finding
-
-
-def inconsistencies(
-    files: Sequence[EntryFile], domains: Sequence[Domain], pages: Sequence[str], calendar: Calendar
-) -> Iterator[Finding]:
-    """References that lead nowhere, to several entries or back; homes that are not there; entries of the future; copies
-    whose original has changed or is not known."""
-    entries = [file.entry for file in files if file.entry is not None]
     paths = {file.entry.id: file.path for file in files if file.entry is not None}
-    targets = Targets(entries, domains, pages)
+    entries = [file.entry for file in files if file.entry is not None]
+    targets = Targets(entries, known or (), store.storage.list_files())
     for finding in (
         *reference_findings(entries, targets),
-        *_unknown_homes(entries, targets, domains),
-        *future_findings(entries, calendar),
+        *(_unknown_home(entry.id, entry.home, targets, known or ()) for entry in entries if entry.home),
+        *future_findings(entries, store.calendar),
         *Copies(entries).findings(),
     ):
-        yield replace(finding, path=paths[finding.path])
+        is_about_domains = finding is not None and finding.kind in ("unknown-home", "nowhere-reference")
+        if finding is not None and (known is not None or not is_about_domains):  # else it is unknown which there are
+            yield replace(finding, path=paths[finding.path])
 
 
-def _unknown_homes(entries: Sequence[Entry], targets: Targets, domains: Sequence[Domain]) -> Iterator[Finding]:
-    for entry in entries:
-        if entry.home is None or domain_named(entry.home, domains) or targets.lead(entry.home).kind == "page":
-            continue
-        message = f"its home {entry.home!r} is neither a domain nor a page; 'silica memory domains' shows the domains"
-        yield Finding("unknown-home", "notice", entry.id, 0, message)
+def _unknown_home(entry_id: str, home: str, targets: Targets, known: Sequence[Domain]) -> Finding | None:
+    if domain_named(home, known) or targets.lead(home).kind == "page":
+        return None
+    message = f"its home {home!r} is neither a domain nor a page; 'silica memory domains' shows the domains"
+    return Finding("unknown-home", "notice", entry_id, 0, message)
 
 
-def record_entries(store: EntryStore) -> None:
-    """Brings what was captured or edited by hand into the history, if its disk can be written."""
-    try:
-        store.pick_up()
-        history = store.storage.history
-        known = history.paths(history.head, ENTRIES) if history.begun else set()
-        store.storage.record_external_edits(known.union(stored_paths(store)), store.calendar.now())
-    except StorageError as error:  # a read-only disk must not stop readers
-        logger.info("captured entries could not be brought into the history: %s", error)
-
-
-def stored_paths(store: EntryStore) -> list[str]:
-    """The paths of all entries, and of the domains if they were edited."""
-    there = (stamp.path for stamp in store.storage.stamps(ENTRIES))
-    return [path for path in there if is_stored_place(path) or path == DOMAINS_PAGE]
-
-
-def _pack_findings(store: EntryStore, stamps: Sequence[str]) -> Iterator[Finding]:
-    """What is wrong with the packs; one that cannot be read is told among the entries."""
-    for path in filter(is_pack, stamps):
+def _misplaced(store: EntryStore, path: str) -> Iterator[Finding]:
+    """What is wrong with a file as such: it is where no entries are looked for, nothing reads it because of a pack, or
+    it is a damaged pack. A pack that cannot be read is told among the entries."""
+    if is_pack(path):
         with suppress(PageNotFound, Unreadable):
             yield from (Finding("bad-pack", "error", path, *problem) for problem in store.stored.pack(path).problems)
+    elif store.stored.is_hidden(path):
+        message = "a pack has an entry with the path of this file, so nothing reads the file; rename it"
+        yield Finding("hidden-entry", "error", path, 0, message)
+    elif not is_stored_place(path) and path != DOMAINS_PAGE:
+        message = "no entries are looked for here; they are in agents/NAME/memory/vault and in shared/observations"
+        yield Finding("stray-file", "notice", path, 0, message)
 
 
-def _stray(path: str) -> Finding:
-    message = "no entries are looked for here; they are in agents/NAME/memory/vault and in shared/observations"
-    return Finding("stray-file", "notice", path, 0, message)
-
-
-def _hidden(path: str) -> Finding:
-    message = "a pack has an entry with the path of this file, so nothing reads the file; rename it"
-    return Finding("hidden-entry", "error", path, 0, message)
-
-
-def _same_ids(store: EntryStore) -> Iterator[Finding]:
+def _same_ids(files: Sequence[EntryFile]) -> Iterator[Finding]:
     places: dict[str, list[str]] = {}
-    for place in store.places():
-        places.setdefault(place.id, []).append(packed[0] if (packed := pack_of(place.path)) else place.path)
+    for file in files:
+        if place := place_of(file.path):
+            places.setdefault(place.id, []).append(packed[0] if (packed := pack_of(place.path)) else place.path)
     for entry_id, paths in sorted(places.items()):
         for path in sorted(paths) if len(paths) > 1 else ():
             others = ", ".join(sorted(other for other in paths if other != path))

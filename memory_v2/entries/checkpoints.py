@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.agent.operation import new_id
-from memory_v2.entries.checking import record_entries, stored_paths
-from memory_v2.entries.domains import DOMAINS_PAGE
 from memory_v2.entries.places import is_pack, is_stored_place, place_of, read_pack
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.store import DOMAINS_PAGE, entries_of
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.history import put_back, settled
@@ -28,7 +26,6 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes
-from memory_v2.text.amounts import counted
 from memory_v2.tree.block import decode, encode
 from memory_v2.tree.path import TakenPaths, fold, is_entry, is_page_path, is_reserved
 
@@ -78,9 +75,9 @@ def create_checkpoint(context: Context, name: str) -> Checkpoint:
     and `StorageError`."""
     if not _NAME.match(str(name)):
         raise InvalidSetting(f"a checkpoint's name has letters, digits, '.', '_' and '-', up to 64, not {name!r}")
-    store, storage = _entries(context), context.storage
+    storage = context.storage
     with storage.lock():
-        if not storage.list_files() and not stored_paths(store):
+        if not storage.list_files() and not entries_of(context).paths():
             raise NotAllowed("the memory is empty: there is nothing to keep")
         storage.begin(context.now())
         _record_all(context)
@@ -149,8 +146,8 @@ def restore_checkpoint(context: Context, name: str) -> Result:
 
 def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     _record_all(context)
-    store = _entries(context)
-    now = {path: data for path in stored_paths(store) if (data := store.data(path)) is not None}
+    store = entries_of(context)
+    now = {path: data for path in store.paths() if (data := store.data(path)) is not None}
     changes = compared(now, {path: data for path, data in files.items() if is_entry(path)})
     result = put_back(context, {path: data for path, data in files.items() if not is_entry(path)}, changes)
     store.remember(changes)
@@ -158,14 +155,10 @@ def _put_back(context: Context, files: Mapping[str, bytes]) -> Result:
     return result
 
 
-def _entries(context: Context) -> EntryStore:
-    return EntryStore(context.storage, context.calendar)
-
-
 def _record_all(context: Context) -> None:
     """Brings edits by hand and captured entries into the history."""
     refresh(context, even_if_fresh=True)
-    record_entries(_entries(context))
+    entries_of(context).record_all()
 
 
 def _revisions(context: Context) -> Iterator[Revision]:
@@ -203,8 +196,11 @@ def _file_of(checkpoint: Checkpoint, files: Mapping[str, bytes]) -> tuple[bytes,
     lines = b"".join(_line({"path": path, "text": decode(files[path])}) for path in sorted(files))
     checksum = hashlib.sha256(lines).hexdigest()
     when = checkpoint.when.astimezone(UTC).isoformat(timespec="seconds")
-    first = {_KEY: VERSION, "name": checkpoint.name, "when": when, "files": len(files), "sha256": checksum}
-    return _line(first) + lines, checksum
+    return _line({_KEY: VERSION, "name": checkpoint.name, "when": when, "sha256": checksum}) + lines, checksum
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return encode(f"{json.dumps(value, ensure_ascii=False)}\n")
 
 
 def _files_in(data: bytes, file: str) -> dict[str, bytes]:
@@ -229,29 +225,18 @@ def _files_in(data: bytes, file: str) -> dict[str, bytes]:
             raise InvalidText(f"{file}:{number}: {path!r} is there twice, or differs from another one only in case")
         (entries.add(fold(path)) if is_entry(path) else pages.add(path))
         files[path] = encode(text)
-    if len(files) != first.get("files"):
-        said = f"its first line says {first.get('files')}"
-        raise InvalidText(f"{file} is damaged: it holds {counted(len(files), 'file')}, and {said}")
     return files
+
+
+def _object(line: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(decode(line))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _is_storable(path: str) -> bool:
     if not is_page_path(path):
         return False
     return is_stored_place(path) or path == DOMAINS_PAGE if is_entry(path) else not is_reserved(path)
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    """A line of JSON: readable, unless a file has bytes that are not UTF-8."""
-    try:
-        return f"{json.dumps(value, ensure_ascii=False)}\n".encode()
-    except UnicodeEncodeError:
-        return f"{json.dumps(value)}\n".encode()
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -125,23 +125,31 @@ class ConsolidateTask(WriteTask):
         return [other for other in self.brief.observed if by.intersection(other.numbers)]
 
     def source_of(self) -> Callable[[Block], Source]:
-        """Tells the source of each block that is new on a page: the observations whose words or facts it has."""
+        """Tells the source of each block that is new on a page: the observations whose words or facts it has. Of
+        several blocks with the same words, each has its own, in order; each block is asked about once."""
+        sources = {number: one.source for one in self.brief.observed for number in one.numbers}
         placed = [(self._normals[number - 1], [number]) for number, path in self.placed.items() if path]
         own = [(text, list[int]()) for _, text in self.own_blocks]
-        for number in self._told() if own else ():
-            _, numbers = max(own, key=lambda one, number=number: self._shared(number, one[0]))  # type: ignore[misc]
-            numbers.append(number)
+        for number in range(1, len(self.brief.blocks) + 1):
+            if own and number not in self.placed and number not in self.left_out and self._is_text(number):
+                _, numbers = max(own, key=lambda one, number=number: self._shared(number, one[0]))  # type: ignore[misc]
+                numbers.append(number)
         for number, by in self.same.items():
             for _, numbers in (*placed, *own):
                 if by[0] in numbers:
                     numbers.append(number)
-        return _Sources([*placed, *own], self._origins).of
+        standing: dict[str, list[list[int]]] = {}
+        for text, numbers in (*placed, *own):
+            standing.setdefault(text, []).append(numbers)
 
-    def _told(self) -> Iterator[int]:
-        """The new blocks that are told in the model's own words."""
-        for number in range(1, len(self.brief.blocks) + 1):
-            if number not in self.placed and number not in self.left_out and self._is_text(number):
-                yield number
+        def source(block: Block) -> Source:
+            found = standing.get(normal(block.content), [[]])
+            numbers = found.pop(0) if len(found) > 1 else found[0]
+            distinct = list(dict.fromkeys(sources[number] for number in sorted(numbers)))
+            names = SEPARATOR.join(dict.fromkeys(one.name for one in distinct))
+            return Source(names, max((one.day for one in distinct if one.day), default=None))
+
+        return source
 
     def _shared(self, number: int, own: str) -> int:
         block = self._normals[number - 1]
@@ -149,34 +157,6 @@ class ConsolidateTask(WriteTask):
 
     def _is_text(self, number: int) -> bool:
         return self.brief.blocks[number - 1].kind not in NO_TEXT
-
-    @cached_property
-    def _origins(self) -> Mapping[int, Source]:
-        return {number: one.source for one in self.brief.observed for number in one.numbers}
-
-
-class _Sources:
-    """The sources of new blocks by their words, with the numbers of what each holds. Of several blocks with the same
-    words, each has its own, in order."""
-
-    def __init__(self, placed: Iterable[tuple[str, list[int]]], origins: Mapping[int, Source]) -> None:
-        self._origins = origins
-        self._standing: dict[str, list[list[int]]] = {}
-        for text, numbers in placed:
-            self._standing.setdefault(text, []).append(numbers)
-
-    def of(self, block: Block) -> Source:
-        """The source of a block; each block is asked about once."""
-        found = self._standing.get(normal(block.content), [[]])
-        numbers = found.pop(0) if len(found) > 1 else found[0]
-        return _joined(self._origins[number] for number in sorted(numbers))
-
-
-def _joined(sources: Iterable[Source]) -> Source:
-    """One source that names all of these; its day is the newest."""
-    distinct = list(dict.fromkeys(sources))
-    days = [one.day for one in distinct if one.day]
-    return Source(SEPARATOR.join(dict.fromkeys(one.name for one in distinct)), max(days, default=None))
 
 
 # a batch of entries, shown as one text and worked into the tree by one decision
@@ -223,7 +203,12 @@ def file_entries(context: Context, batch: Batch) -> tuple[Decision[ConsolidateTa
     refresh(context)
     draft = Draft(context)
     blocks, observed = observed_blocks(batch.entries, context.calendar)
-    path = _ensure_page(draft, batch.path, blocks)
+    path = batch.path
+    try:
+        ensure_page(draft, path, blocks)
+    except NotAllowed:  # it holds a part of a large block, so it is no home: its entries go where they belong
+        path = None
+        ensure_page(draft, None, blocks)
     home = _ensure_home(draft, batch.domain) if batch.domain else ""
     written = write_brief(draft, blocks, path, [home] if home else ())
     brief = ConsolidateBrief(
@@ -240,17 +225,6 @@ def file_entries(context: Context, batch: Batch) -> tuple[Decision[ConsolidateTa
     commit(draft)
     splits, problem = split_overgrown(context)
     return decision, "; ".join(dict.fromkeys(filter(None, [*(split.degraded for split in splits), problem])))
-
-
-def _ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> str | None:
-    """Stages the page of a home if there is none. One that takes no text, because it holds a part of a large block, is
-    no home: its entries go where they belong."""
-    try:
-        ensure_page(draft, path, blocks)
-        return path
-    except NotAllowed:
-        ensure_page(draft, None, blocks)
-        return None
 
 
 def _ensure_home(draft: Draft, domain: Domain) -> str:
@@ -274,12 +248,8 @@ def pages_of(entry_ids: Sequence[str], pages: Sequence[Page]) -> Mapping[str, li
     wanted = {source_name(id_): id_ for id_ in entry_ids}
     found: dict[str, list[str]] = {id_: [] for id_ in entry_ids}
     for page in pages:
-        for name in dict.fromkeys(_named_on(page)):
+        sources = (page_source(page), *told_sources(page.blocks).values())
+        for name in dict.fromkeys(name for source in sources for name in source.name.split(SEPARATOR)):
             if name in wanted:
                 found[wanted[name]].append(page.path)
     return found
-
-
-def _named_on(page: Page) -> Iterator[str]:
-    for source in (page_source(page), *told_sources(page.blocks).values()):
-        yield from source.name.split(SEPARATOR)

@@ -13,11 +13,12 @@ from datetime import date
 from typing import Any
 
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
-from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note, stock_of
+from memory_v2.entries.curation import Stock, keep_planned, part_of, planned, stock_of
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets
+from memory_v2.entries.store import EntryStore, entries_of
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError
 from memory_v2.models.briefs import Observed
 from memory_v2.operations.commit import commit
@@ -28,7 +29,7 @@ from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
-from memory_v2.storage.base import CONSOLIDATION, stored_page, version_of
+from memory_v2.storage.base import PLANS, stored_page, version_of
 from memory_v2.storage.history import PageChange, Revision
 from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.storage.versioned import MAX_SUMMARY
@@ -56,7 +57,7 @@ WORK_IN = "work in"
 
 @operation("consolidate", changes="tree", recorded=True)
 def consolidate(
-    curation: CurationContext,
+    context: Context,
     home: str | None = None,
     agent: str | None = None,
     since: date | str | None = None,
@@ -69,69 +70,64 @@ def consolidate(
     A plan is kept: with `apply`, it is carried out to the letter, and a model is only asked if there is none. Raises
     `InvalidSetting`, `StorageError`, `ModelError`, and `StorageConflict` if a page or an entry of the plan has changed
     since; then nothing was changed."""
-    choice = checked_choice(home, agent, since, until)
-    asked = {**asdict(choice), "model": curation.context.model.name}
-    plan = _kept(curation, asked) if apply else None
+    store = entries_of(context)
+    space = agent if agent in (None, SHARED) else check_agent(agent)
+    days = [str(day) if day else None for day in (checked_day("since", since), checked_day("until", until))]
+    asked = [home, space, *days, context.model.name]
+    plan = _kept(store, asked) if apply else None
     if plan is None:
-        plan = _made(curation, choice)
+        plan = _made(context, store, home, space, *days)
     if not plan.steps:
         return plan
     if not apply:
-        _keep(curation, asked, plan)
+        _keep(store, asked, plan)
         return plan
-    done = plan.applied(_commit(curation, plan))
-    _remove_kept(curation)
+    done = plan.applied(_commit(context, store, plan))
+    try:
+        store.storage.state.remove(f"{PLANS}/consolidate")
+    except StorageError as error:
+        logger.info("the plan that was carried out could not be removed: %s", error)
     return done
 
 
 # which entries
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What was asked for: entries of one home, of one agent or `shared`, and of the days from one to another."""
-
-    home: str | None
-    agent: str | None
-    since: str | None
-    until: str | None
-
-
-def checked_choice(home: str | None, agent: str | None, since: date | str | None, until: date | str | None) -> Choice:
-    """What was asked for, if it can be. Raises `InvalidSetting`."""
-    first, last = (
-        None if day is None else str(day) for day in (checked_day("since", since), checked_day("until", until))
-    )
-    return Choice(home, agent if agent in (None, SHARED) else check_agent(agent), first, last)
-
-
-def chosen(stock: Stock, choice: Choice) -> Iterator[Entry]:
+def _chosen(store: EntryStore, stock: Stock, space: str | None, since: str | None, until: str | None) -> list[Entry]:
     """The entries of any home that are still to be worked in, oldest first. What is archived or closed stays as it is;
     the shared copy of an entry is not worked in beside it."""
-    day = stock.store.calendar.written
-    for entry in sorted(stock.entries, key=lambda one: (day(one.observed_at) or "", _moment(one), one.id)):
-        is_left = entry.archived or entry.status == "closed" or not entry.text.strip() or not stock.is_editable(entry)
-        if is_left or entry.consolidated_into:
-            continue
-        said = day(entry.observed_at) or ""
-        is_of_these_days = (choice.since or said) <= said <= (choice.until or said)
-        if is_of_these_days and choice.agent in (None, entry.space) and entry.promoted_from not in stock.ids:
-            yield entry
+    left = [
+        (store.calendar.written(entry.observed_at) or "", entry.recorded_at and entry.recorded_at.isoformat(), entry)
+        for entry, _ in stock.editable
+        if not entry.archived and entry.status == "open" and entry.text.strip() and not entry.consolidated_into
+    ]
+    left.sort(key=lambda one: (one[0], one[1] or "", one[2].id))
+    return [
+        entry
+        for day, _, entry in left
+        if (since or day) <= day <= (until or day)
+        and space in (None, entry.space)
+        and entry.promoted_from not in stock.ids
+    ]
 
 
-def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iterator[Batch | Finding]:
+def _batches(store: EntryStore, stock: Stock, entries: Iterable[Entry], home: str | None) -> Iterator[Batch | Finding]:
     """These entries in batches: those of one `home`, or of each but the inbox, pages first. A home that can be no page
     is a finding for each of its entries. Raises `InvalidSetting` if there is no such home."""
-    known = domains(stock.store).domains
-    targets = Targets(stock.entries, known, stock.store.storage.list_files())
-    wanted = None if home is None else _checked_home(home, stock, targets)
+    known = domains(store).domains
+    targets = Targets(stock.entries, known, store.storage.list_files())
     homes: dict[str, list[Entry]] = {}
     for entry in entries:
         homes.setdefault(_home(entry.home, targets), []).append(entry)
+    wanted = homes.keys() - {INBOX}
+    if home is not None:
+        named = _home(home, targets)
+        there = {INBOX, *(_home(entry.home, targets) for entry in stock.entries)}
+        if named not in there and targets.lead(home).kind not in ("domain", "page"):
+            raise InvalidSetting(f"there is no home {home!r}; entries have these: {', '.join(sorted(there))}")
+        wanted = homes.keys() & {named}
     names = [one.name for one in known]
-    for name in sorted(homes, key=lambda one: (names.index(one) + 1 if one in names else 0, one)):
-        if name == INBOX if wanted is None else name != wanted:
-            continue
+    for name in sorted(wanted, key=lambda one: (names.index(one) + 1 if one in names else 0, one)):
         domain = domain_named(name, known)
         try:
             path = None if domain or name == INBOX else new_page_path(name)
@@ -142,22 +138,10 @@ def batches_of(stock: Stock, entries: Iterable[Entry], home: str | None) -> Iter
         yield from (Batch(tuple(part), domain, path) for part in _parts(homes[name]))
 
 
-def _moment(entry: Entry) -> str:
-    return entry.recorded_at.isoformat() if entry.recorded_at else ""
-
-
 def _home(home: str | None, targets: Targets) -> str:
     """A home as the domain or the page is spelled."""
     lead = targets.lead(home) if home else None
     return lead.targets[0] if lead and lead.kind in ("domain", "page") else home or INBOX
-
-
-def _checked_home(home: str, stock: Stock, targets: Targets) -> str:
-    named = _home(home, targets)
-    there = {INBOX, *(_home(entry.home, targets) for entry in stock.entries)}
-    if named not in there and targets.lead(home).kind not in ("domain", "page"):
-        raise InvalidSetting(f"there is no home {home!r}; entries have these: {', '.join(sorted(there))}")
-    return named
 
 
 def _parts(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
@@ -177,17 +161,17 @@ def _parts(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
 # the plan
 
 
-def _made(curation: CurationContext, choice: Choice) -> Plan:
-    stock = stock_of(curation.store)
-    entries = list(chosen(stock, choice))
-    inbox = sum(entry.home is None for entry in entries)
-    parts = list(batches_of(stock, entries, choice.home))
+def _made(
+    context: Context, store: EntryStore, home: str | None, space: str | None, since: str | None, until: str | None
+) -> Plan:
+    stock = stock_of(store.files())
+    entries = _chosen(store, stock, space, since, until)
+    parts = list(_batches(store, stock, entries, home))
     batches = [part for part in parts if isinstance(part, Batch)]
-    warnings = tuple(part for part in parts if isinstance(part, Finding))
     done: list[_Done] = []
     changes: tuple[PageChange, ...] = ()
     if batches:
-        with dry_run(curation.context) as trial:
+        with dry_run(context) as trial:
             assert isinstance(trial.storage, OverlayStorage)
             for batch in batches:
                 done.append(_decided(trial, batch))
@@ -197,17 +181,15 @@ def _made(curation: CurationContext, choice: Choice) -> Plan:
             changes = trial.storage.changes
     worked_in = {step.name: step for step in _worked_in(stock, done, changes)}  # the later of two counts
     title = f"{counted_entries(len(worked_in))} worked in, {counted(len(changes), 'page')} changed"
-    if not worked_in:
-        title = "no entry is left to be worked in"
-    if choice.home is None and inbox:
+    title = title if worked_in else "no entry is left to be worked in"
+    inbox = sum(entry.home is None for entry in entries)
+    if home is None and inbox:
         title += f"; {inbox:,} in the inbox: 'silica memory route' finds their homes"
     return Plan(
         "consolidate",
-        title
-        if worked_in
-        else title.replace("0 entries worked in, 0 pages changed", "no entry is left to be worked in"),
+        title,
         (*worked_in.values(), *map(_page_step, changes)),
-        warnings,
+        tuple(part for part in parts if isinstance(part, Finding)),
         {"decisions": [one.decision for one in done], "inbox": inbox},
         ", ".join(dict.fromkeys(one.decision["decided_by"] for one in done)) or "program",
         "; ".join(dict.fromkeys(one.decision["degraded"] for one in done if one.decision["degraded"])),
@@ -274,7 +256,7 @@ def _worked_in(stock: Stock, all_done: Sequence[_Done], changes: Iterable[PageCh
                 found += _still_on(page, number, now, gone)
             found = found or [path for number in one.numbers if (path := done.task.placed.get(number))]
             pages, home = list(dict.fromkeys(found)), done.batch.home
-            header = stock.with_header(entry.id, consolidated_into=pages)
+            header = stock.files[entry.id].with_header(consolidated_into=pages)
             facts = {"home": home, "pages": pages}
             yield Step(WORK_IN, entry.id, ", ".join(pages), done.task.outcome(one), facts=facts, changes=(header,))
 
@@ -290,14 +272,14 @@ def _still_on(page: Page, number: int, now: dict[str, Page], gone: set[str]) -> 
 # carrying it out
 
 
-def _commit(curation: CurationContext, plan: Plan) -> str:
+def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
     """Stores the pages and the headers of a plan in one change. Raises `StorageConflict` if one of them is not as it
     was when the plan was made."""
-    context, store = curation.context, curation.store
     refresh(context)
     draft = Draft(context)
     for change in plan.changes:
         if place_of(change.path):
+            draft.beside += (change,)
             continue
         draft.before(change.path)
         now = draft.read[change.path]
@@ -306,15 +288,11 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
         draft.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
     store.make_ready()
     store.pick_up()
-    draft.beside += (change for change in plan.changes if place_of(change.path))
-    entries = plan.of(WORK_IN)
     decisions = plan.facts["decisions"]
-    summary = (
-        f"{counted_entries(len(entries))} of {', '.join(dict.fromkeys(decision['home'] for decision in decisions))}"
-    )
+    homes = ", ".join(dict.fromkeys(decision["home"] for decision in decisions))
     revision = Revision(
         kind="consolidate",
-        summary=shorten(summary, MAX_SUMMARY),
+        summary=shorten(f"{counted_entries(len(plan.of(WORK_IN)))} of {homes}", MAX_SUMMARY),
         operation=context.operation.id,
         decided_by=plan.decided_by,
         degraded=plan.degraded,
@@ -330,14 +308,14 @@ def _commit(curation: CurationContext, plan: Plan) -> str:
 # keeping it between showing it and carrying it out
 
 
-def _keep(curation: CurationContext, asked: Mapping[str, str | None], plan: Plan) -> None:
+def _keep(store: EntryStore, asked: object, plan: Plan) -> None:
     steps = [
-        {**asdict(replace(step, changes=())), "changes": [_kept_change(change) for change in step.changes]}
+        asdict(replace(step, changes=())) | {"changes": [_kept_change(change) for change in step.changes]}
         for step in plan.steps
     ]
-    names = ("title", "facts", "decided_by", "degraded")
-    kept = {name: getattr(plan, name) for name in names} | {"warnings": [asdict(warning) for warning in plan.warnings]}
-    keep_note(curation.store, CONSOLIDATION, {"asked": asked, **kept, "steps": steps})
+    kept = {name: getattr(plan, name) for name in ("title", "facts", "decided_by", "degraded")}
+    warnings = [asdict(warning) for warning in plan.warnings]
+    keep_planned(store.storage.state, "consolidate", asked, {**kept, "warnings": warnings, "steps": steps})
 
 
 def _kept_change(one: PageChange) -> list[str | None]:
@@ -345,46 +323,29 @@ def _kept_change(one: PageChange) -> list[str | None]:
     return [one.path, before, None if one.after is None else decode(one.after)]
 
 
-def _kept(curation: CurationContext, asked: Mapping[str, str | None]) -> Plan | None:
+def _kept(store: EntryStore, asked: object) -> Plan | None:
     """The plan that was made last, or `None` if it was for other entries or another model, or was carried out. Raises
     `StorageConflict` if a page or an entry has changed since."""
-    kept = dict(read_note(curation.store, CONSOLIDATION))
-    if kept.pop("asked", None) != asked:
-        return None
+    kept = planned(store.storage.state, "consolidate", asked)
     try:
-        steps = [(Step(**{**one, "changes": ()}), one["changes"]) for one in kept.pop("steps")]
-        warnings = tuple(Finding(**one) for one in kept.pop("warnings"))
-        plan = Plan("consolidate", **kept, warnings=warnings)
-        changes = [[(path, before, after) for path, before, after in listed] for _, listed in steps]
-    except (KeyError, TypeError, ValueError):  # damaged
+        found = [
+            (Step(**one | {"changes": ()}), [_found_change(store, *change) for change in one["changes"]])
+            for one in kept.pop("steps")
+        ]
+        plan = Plan("consolidate", **kept | {"warnings": tuple(Finding(**one) for one in kept["warnings"])})
+    except (KeyError, TypeError, ValueError):  # there is none, or it is damaged
         return None
-    if all(_is_worked_in(curation, step) for step, _ in steps if step.action == WORK_IN):
+    if all(change.before == change.after for _, changes in found for _, change in changes):
         return None
-    made = (
-        replace(step, changes=tuple(_change(curation, step.name, *one) for one in listed))
-        for (step, _), listed in zip(steps, changes, strict=True)
-    )
-    return replace(plan, steps=tuple(made))
+    for step, changes in found:
+        for was, change in changes:
+            if was != (None if change.before is None else version_of(change.before)):
+                what = f"the entry {step.name}" if place_of(change.path) else f"the page {step.name!r}"
+                raise StorageConflict(f"{what} has changed since the plan was made; {AGAIN}")
+    steps = (replace(step, changes=tuple(change for _, change in changes)) for step, changes in found)
+    return replace(plan, steps=tuple(steps))
 
 
-def _is_worked_in(curation: CurationContext, step: Step) -> bool:
-    try:
-        entry = curation.store.read(step.name).entry
-    except KeyError:
-        return True
-    return entry is not None and bool(entry.consolidated_into)
-
-
-def _change(curation: CurationContext, name: str, path: str, before: str | None, after: str | None) -> PageChange:
-    data = curation.store.data(path)
-    if (None if data is None else version_of(data)) != before:
-        what = f"the entry {name}" if place_of(path) else f"the page {name!r}"
-        raise StorageConflict(f"{what} has changed since the plan was made; {AGAIN}")
-    return PageChange(path, data, None if after is None else encode(after))
-
-
-def _remove_kept(curation: CurationContext) -> None:
-    try:
-        curation.store.storage.state.remove(CONSOLIDATION)
-    except StorageError as error:
-        logger.info("the plan that was carried out could not be removed: %s", error)
+def _found_change(store: EntryStore, path: str, before: str | None, after: str | None) -> tuple[str | None, PageChange]:
+    """A change that was kept: the version that it was planned for, and the change of what is there now."""
+    return before, PageChange(path, store.data(path), None if after is None else encode(after))

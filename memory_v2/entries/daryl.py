@@ -13,24 +13,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, Domain, Entry, Reference, Source, shard_id
-from memory_v2.entries.file import RELATED
+from memory_v2.entries.file import RELATED, day_or_moment
+from memory_v2.entries.places import entry_name
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidText
 from memory_v2.operations.operation import operation
-from memory_v2.operations.results import Finding
 from memory_v2.text.amounts import counted
+from memory_v2.tree.finding import Finding
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a transaction that does not say, in the specification; its programs cannot read one without."""
-_DAY = len("2026-02-06")
-_SHARD = "shard_"
 
 
 class _Transaction(BaseModel):
@@ -40,7 +39,7 @@ class _Transaction(BaseModel):
     transaction_id: str | None = None
     id: str | None = None
     content: str
-    timestamp: str
+    timestamp: Annotated[Any, BeforeValidator(day_or_moment)]
     source: str | None = None
     importance: float | None = Field(default=None, ge=0, le=1)
     cross_refs: list[str] = []
@@ -50,7 +49,7 @@ class _Transaction(BaseModel):
 class Shard:
     """What a shard file holds: its domain, its transactions as entries, and what could not be read, with the reason."""
 
-    domain: str
+    domain: Domain
     entries: tuple[Entry, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -66,70 +65,49 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
     listed = data.get("transactions") if isinstance(data, dict) else None
     if not isinstance(listed, list):
         raise InvalidText(f"{file}: this is no shard: it has no list of transactions")
-    domain = _domain(data, file)
-    numbers: Counter[str] = Counter()
+    domain, numbers, naive = _domain(data, file), Counter[str](), 0
     entries: list[Entry] = []
     findings: list[Finding] = []
     for place, given in enumerate(listed, 1):
         try:
-            entries.append(_entry(_Transaction.model_validate(given), domain, agent, zone, numbers))
-        except (ValidationError, ValueError) as error:
-            findings.append(
-                Finding("unreadable-transaction", "error", file, 0, f"transaction {place}: {_reason(error)}")
+            read = _Transaction.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            reason = f"transaction {place}: {'.'.join(map(str, first['loc'])) or 'the transaction'}: {first['msg']}"
+            findings.append(Finding("unreadable-transaction", "error", file, 0, reason))
+            continue
+        observed: date | datetime = read.timestamp
+        if isinstance(observed, datetime) and observed.tzinfo is None:
+            observed, naive = observed.replace(tzinfo=zone), naive + 1
+        day = observed.isoformat()[:10]
+        numbers[day] += 1
+        origin = read.transaction_id or read.id
+        entries.append(
+            Entry(
+                id=f"{agent}/{entry_name(day, numbers[day])}",
+                text=read.content,
+                observed_at=observed,
+                home=domain.name,
+                importance=read.importance,
+                source=Source(channel=read.source),
+                references=tuple(Reference(RELATED, target) for target in dict.fromkeys(read.cross_refs)),
+                derived_from=(origin,) if origin else (),
             )
-    if naive := sum(_is_naive(given) for given in listed):
-        amount = counted(naive, "moment")
-        findings.append(
-            Finding("no-zone", "notice", file, 0, f"{amount} without a time zone: taken as those of {zone}")
         )
+    if naive:
+        told = f"{counted(naive, 'moment')} without a time zone: taken as those of {zone}"
+        findings.append(Finding("no-zone", "notice", file, 0, told))
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
 
-def _domain(data: Mapping[str, Any], file: str) -> str:
-    config = data.get("config")
-    said = data.get("domain") or (config.get("domain") if isinstance(config, dict) else None) or data.get("shard_id")
-    name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold()
-    return name.removeprefix(_SHARD)
-
-
-def _entry(given: _Transaction, domain: str, agent: str, zone: tzinfo, numbers: Counter[str]) -> Entry:
-    observed = _observed(given.timestamp, zone)
-    day = observed.isoformat()[:10]
-    numbers[day] += 1
-    origin = given.transaction_id or given.id
-    return Entry(
-        id=f"{agent}/obs-{day}-{numbers[day]:03}",
-        text=given.content,
-        observed_at=observed,
-        home=domain,
-        importance=given.importance,
-        source=Source(channel=given.source),
-        references=tuple(Reference(RELATED, target) for target in dict.fromkeys(given.cross_refs)),
-        derived_from=(origin,) if origin else (),
-    )
-
-
-def _observed(timestamp: str, zone: tzinfo) -> date | datetime:
-    """The day or the moment of a timestamp; a day stays one."""
-    if len(timestamp) == _DAY:
-        return date.fromisoformat(timestamp)
-    moment = datetime.fromisoformat(timestamp)
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
-
-
-def _is_naive(given: Any) -> bool:
-    said = given.get("timestamp") if isinstance(given, dict) else None
-    try:
-        return isinstance(said, str) and len(said) > _DAY and datetime.fromisoformat(said).tzinfo is None
-    except ValueError:
-        return False
-
-
-def _reason(error: ValueError) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'the transaction'}: {first['msg']}"
-    return f"timestamp: {error}"
+def _domain(data: Mapping[str, Any], file: str) -> Domain:
+    given = data.get("config")
+    config: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    said = data.get("domain") or config.get("domain") or data.get("shard_id")
+    name = str(said or file.rpartition("/")[2].removesuffix(".json")).strip().casefold().removeprefix(shard_id(""))
+    listed = config.get("keywords")
+    keywords = tuple(filter(None, map(str, listed))) if isinstance(listed, list) else ()
+    return Domain(name, str(config.get("name") or name.capitalize()), str(config.get("description") or ""), keywords)
 
 
 def _repeated(entries: Iterable[Entry], file: str) -> Iterator[Finding]:
@@ -159,10 +137,13 @@ def write_shard(domain: Domain, entries: Iterable[Entry], targets: Targets) -> d
     }
 
 
-def importance_score(entries: Iterable[Entry]) -> float:
-    """The importance of a shard: the mean of what its entries say, 0 if none says anything."""
-    said = [entry.importance for entry in entries if entry.importance is not None]
-    return round(fmean(said), 4) if said else 0.0
+def importance_score(entries: Sequence[Entry]) -> float:
+    """The importance of a shard: the mean of that of its entries, 0 if it has none."""
+    return round(fmean(map(_importance, entries)), 4) if entries else 0.0
+
+
+def _importance(entry: Entry) -> float:
+    return DEFAULT_IMPORTANCE if entry.importance is None else entry.importance
 
 
 def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, Any]:
@@ -171,7 +152,7 @@ def _transaction(entry: Entry, domain: Domain, targets: Targets) -> dict[str, An
         "content": entry.text.removesuffix("\n"),  # a file needs one, a field has none
         "timestamp": when(entry),
         "source": entry.source.channel or entry.source.author or "manual",
-        "importance": DEFAULT_IMPORTANCE if entry.importance is None else entry.importance,
+        "importance": _importance(entry),
         "cross_refs": [_target(reference, entry, targets) for reference in references_of(entry)],
         "shard_id": shard_id(domain.name),
         "shard_name": domain.title,
@@ -205,6 +186,17 @@ class HomeStatus:
     importance: float
     last_updated: str | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """As the status of a shard, in DARYL's schema."""
+        return {
+            "shard_id": shard_id(self.home),
+            "domain": self.home,
+            "name": self.title,
+            "transactions_count": self.entries,
+            "importance_score": self.importance,
+            "last_updated": self.last_updated,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -233,7 +225,7 @@ class Summary:
             "total_shards": len(self.homes),
             "total_transactions": sum(home.entries for home in self.homes),
             "domains_count": len(self.homes),
-            "shards_status": [_shard_status(home) for home in self.homes],
+            "shards_status": [home.to_dict() for home in self.homes],
             "other_homes": {home.home: home.entries for home in self.others},
             "archived": self.archived,
         }
@@ -245,34 +237,16 @@ def status(store: EntryStore) -> Summary:
     return summarize(store.entries(), domains(store).domains, store.calendar.now())
 
 
-def summarize(entries: Iterable[Entry], domains: Sequence[Domain], now: datetime) -> Summary:
+def summarize(entries: Sequence[Entry], domains: Sequence[Domain], now: datetime) -> Summary:
     """Counts the entries by home, as they are now."""
-    everything = list(entries)
     by_home: dict[str, list[Entry]] = {domain.name: [] for domain in domains}
-    for entry in everything:
+    for entry in entries:
         if not entry.archived:
             by_home.setdefault(entry.home or INBOX, []).append(entry)
     titles = {domain.name: domain.title for domain in domains}
-    homes = [_status(home, titles.get(home, home), found) for home, found in by_home.items()]
-    return Summary(
-        now,
-        tuple(homes[: len(domains)]),
-        tuple(sorted(homes[len(domains) :], key=lambda one: (one.home != INBOX, one.home))),
-        sum(entry.archived for entry in everything),
-    )
-
-
-def _status(home: str, title: str, entries: Sequence[Entry]) -> HomeStatus:
-    last = max(map(when, entries), default=None)
-    return HomeStatus(home, title, len(entries), importance_score(entries), last)
-
-
-def _shard_status(home: HomeStatus) -> dict[str, Any]:
-    return {
-        "shard_id": shard_id(home.home),
-        "domain": home.home,
-        "name": home.title,
-        "transactions_count": home.entries,
-        "importance_score": home.importance,
-        "last_updated": home.last_updated,
-    }
+    homes = []
+    for home, found in by_home.items():
+        last = max(map(when, found), default=None)
+        homes.append(HomeStatus(home, titles.get(home, home), len(found), importance_score(found), last))
+    others = sorted(homes[len(domains) :], key=lambda one: (one.home != INBOX, one.home))
+    return Summary(now, tuple(homes[: len(domains)]), tuple(others), sum(entry.archived for entry in entries))

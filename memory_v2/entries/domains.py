@@ -6,29 +6,27 @@ is then the whole truth. A storage keeps Markdown, so there the TOML is in a fen
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from memory_v2.entries.entry import INBOX, Domain
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.errors import InvalidSetting
 from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode, parse_blocks, split_lines
-from memory_v2.tree.path import ENTRIES, is_page_path
+from memory_v2.tree.path import is_page_path
 
 _DEFAULTS = Path(__file__).with_name("data") / "domains.toml"
 _FIELDS = ("title", "description", "keywords")
 _BONUS = "importance_bonus"
 _TOML = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*toml\b", re.I)
-
-DOMAINS_PAGE = f"{ENTRIES}/domains"
-"""The page with the domains of a memory, once they were edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +52,8 @@ def set_domains(store: EntryStore, text: str) -> DomainFile:
     found = read_domains(text, "the domains")
     before, after = store.data(DOMAINS_PAGE), encode(domains_page(text))
     if before != after:
-        store.make_ready()
-        store.commit(
-            "domains", ", ".join(domain.name for domain in found.domains), [PageChange(DOMAINS_PAGE, before, after)]
-        )
+        names = ", ".join(domain.name for domain in found.domains)
+        store.commit("domains", names, [PageChange(DOMAINS_PAGE, before, after)])
     return found
 
 
@@ -68,16 +64,19 @@ def default_domains() -> DomainFile:
 
 
 def read_domains(text: str, file: str) -> DomainFile:
-    """The domains in a file. Raises `InvalidSetting`, naming the file and where possible the line, if it is not valid:
-    half a file would route entries to wrong homes."""
+    """The domains in a file. Raises `InvalidSetting`, naming the file and what in it is not valid: half a file would
+    route entries to wrong homes."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{file} is not valid TOML: {error}; correct it, or remove it for the defaults") from error
     bonus = tables.pop(_BONUS, 0.0)
     if isinstance(bonus, bool) or not isinstance(bonus, int | float) or not 0 <= bonus < 100:
-        raise InvalidSetting(f"{file}, line {_line(text, _BONUS, '')}: {_BONUS} is a number from 0 to 100")
-    found = tuple(_domain(name, table, text, file) for name, table in tables.items())
+        raise InvalidSetting(f"{file}: {_BONUS} is a number from 0 to 100")
+    try:
+        found = tuple(_domain(name, table) for name, table in tables.items())
+    except ValueError as error:
+        raise InvalidSetting(f"{file}: {error}") from error
     if not found:
         raise InvalidSetting(f"{file} has no domain; add one, or remove the file for the defaults")
     return DomainFile(found, float(bonus), text)
@@ -89,6 +88,19 @@ def stored_domains(page: str, file: str) -> DomainFile:
     if text is None:
         raise InvalidSetting(f"{file} has no fence ```toml; add one with the domains, or remove the file")
     return replace(read_domains("\n" * before + text, file), text=text)
+
+
+def with_domains(text: str, added: Iterable[Domain]) -> str:
+    """The domains in this TOML, and others. Raises `InvalidSetting` if one of them can be no domain."""
+    for one in added:
+        keywords = f"[{', '.join(map(_quoted, one.keywords))}]"
+        lines = (f"title = {_quoted(one.title)}", f"description = {_quoted(one.description)}", f"keywords = {keywords}")
+        text = "\n".join([text.rstrip("\n"), "", f"[{_quoted(one.name)}]", *lines, ""])
+    return read_domains(text, "the domains").text
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def domains_page(text: str) -> str:
@@ -110,42 +122,23 @@ def _fence(page: str) -> tuple[int, str | None]:
     return 0, None
 
 
-def _domain(name: str, table: Any, text: str, file: str) -> Domain:
-    def invalid(problem: str, key: str = "") -> InvalidSetting:
-        line = _line(text, name, key)
-        return InvalidSetting(f"{file}, line {line}: {problem}" if line else f"{file}: {problem}")
-
+def _domain(name: str, table: Any) -> Domain:
+    """A domain. Raises `ValueError`."""
     if not isinstance(table, dict):
-        raise invalid(f"{name!r} is not a table such as [{name}]")
+        raise ValueError(f"{name!r} is not a table such as [{name}]")
     if not is_page_path(name) or "/" in name or name != name.casefold() or name == INBOX:
-        raise invalid(f"{name!r} cannot be the name of a domain: use one word in lower case")
+        raise ValueError(f"{name!r} cannot be the name of a domain: use one word in lower case")
     if unknown := [key for key in table if key not in _FIELDS]:
-        raise invalid(f"{name}.{unknown[0]} is none of {', '.join(_FIELDS)}", unknown[0])
+        raise ValueError(f"{name}.{unknown[0]} is none of {', '.join(_FIELDS)}")
     for key in _FIELDS[:2]:
         if not isinstance(table.get(key, ""), str):
-            raise invalid(f"{name}.{key} is not a text", key)
-    lists = _lists(table.get("keywords", []))
+            raise ValueError(f"{name}.{key} is not a text")
+    keywords = table.get("keywords", [])
+    lists = keywords if isinstance(keywords, dict) else {"keywords": keywords}  # one for each language, or one
     for key, listed in lists.items():
         if not isinstance(listed, list) or not all(isinstance(word, str) for word in listed):
-            raise invalid(f"{name}.{key} is not a list of texts", key)
-    keywords = dict.fromkeys(word.strip() for listed in lists.values() for word in listed)
-    title = table.get("title") or name.capitalize()
-    return Domain(name, title, table.get("description", ""), tuple(filter(None, keywords)))
-
-
-def _lists(keywords: Any) -> Mapping[str, Any]:
-    """The keywords in one list per language; they may also be one list."""
-    return keywords if isinstance(keywords, dict) else {"keywords": keywords}
-
-
-def _line(text: str, name: str, key: str) -> int:
-    """The first line that has the key of a domain, or the domain itself; 0 if they are not to be found."""
-    lines = list(enumerate(text.splitlines(), 1))
-    start = next((number for number, line in lines if _stands(name, line)), 0)
-    return next((number for number, line in lines if number >= start and key and _stands(key, line)), start)
-
-
-def _stands(key: str, line: str) -> bool:
-    """Whether a line of TOML begins with a key, or a table that ends in it."""
-    quoted = rf"""["']?{re.escape(key)}["']?"""
-    return re.match(rf"""\s*(?:{quoted}\s*[=.]|\[[\s\[]*(?:[\w"'-]+\.)*{quoted}\s*\])""", line) is not None
+            raise ValueError(f"{name}.{key} is not a list of texts")
+    words = dict.fromkeys(word.strip() for listed in lists.values() for word in listed)
+    return Domain(
+        name, table.get("title") or name.capitalize(), table.get("description", ""), tuple(filter(None, words))
+    )

@@ -17,19 +17,19 @@ from typing import Any
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import read_shard, status, when, write_shard
-from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import SHARED, Entry, shard_id
-from memory_v2.entries.file import Value, entry_data, read_entry, read_header
+from memory_v2.entries.domains import domains, domains_page, with_domains
+from memory_v2.entries.entry import SHARED, Domain, Entry, domain_named, shard_id
+from memory_v2.entries.file import EntryFile, Header, entry_data, read_entry, read_header
 from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
 from memory_v2.entries.references import Targets, reference_findings, references_of
-from memory_v2.entries.sharing import Copies
-from memory_v2.entries.store import EntryStore
-from memory_v2.errors import InvalidText
+from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
+from memory_v2.entries.upkeep import Copies
+from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
-from memory_v2.tree.block import decode
+from memory_v2.tree.block import decode, encode
 from memory_v2.tree.finding import Finding
 
 SUMMARY = "shards_summary.json"
@@ -47,18 +47,15 @@ def import_files(store: EntryStore, files: Mapping[str, bytes], agent: str | Non
     space = check_agent(store.agent if agent is None else agent)
 
     def plan(stock: Stock) -> Plan:
-        loose, damaged = _unpacked(files)
         shards = {name for name in files if name.endswith(".json") and not name.endswith(SUMMARY)}
-        parts: list[Step | Finding] = [
-            *damaged,
-            *_vault(stock, {name: data for name, data in loose.items() if name not in shards}),
-        ]
+        parts = list(_vault(store, stock, {name: data for name, data in files.items() if name not in shards}))
         taken = {*stock.ids, *(part.name for part in parts if isinstance(part, Step) and part.action != SKIP)}
         parts += _shards(store, stock, {name: files[name] for name in sorted(shards)}, space, taken)
         steps = sorted((part for part in parts if isinstance(part, Step)), key=lambda one: one.action == SKIP)
-        made = Plan("import", steps=tuple(steps), warnings=tuple(part for part in parts if isinstance(part, Finding)))
         known, others = (sum(step.reason == reason for step in steps) for reason in (KNOWN, NO_ENTRY))
-        return replace(made, title=f"{counted_entries(len(made.planned))} new, {known:,} known, {others:,} other files")
+        new = sum(step.action == "create" for step in steps)
+        title = f"{counted_entries(new)} new, {known:,} known, {others:,} other files"
+        return Plan("import", title, tuple(steps), tuple(part for part in parts if isinstance(part, Finding)))
 
     return carried_out(store, apply, plan)
 
@@ -74,28 +71,14 @@ def export_shards(store: EntryStore) -> dict[str, Any]:
     return {**shards, SUMMARY: status(store).to_dict()}
 
 
-def _unpacked(files: Mapping[str, bytes]) -> tuple[dict[str, bytes], list[Finding]]:
-    """The files with each pack as the entries in it, and what is wrong with the packs."""
-    found: dict[str, bytes] = {}
-    findings: list[Finding] = []
-    for name, data in files.items():
-        path = path_named(name) if name.endswith(".md") else None
-        if path is None or not is_pack(path):
-            found[name] = data
-            continue
-        pack = read_pack(data)
-        found |= {f"{name.removesuffix('.md')}/{entry.name}.md": entry.data for entry in pack.entries.values()}
-        findings += (Finding("bad-pack", "error", name, *problem) for problem in pack.problems)
-    return found, findings
-
-
-def _vault(stock: Stock, files: Mapping[str, bytes]) -> Iterator[Step | Finding]:
+def _vault(store: EntryStore, stock: Stock, files: Mapping[str, bytes]) -> Iterator[Step | Finding]:
     vault = read_vault(files)
     yield from vault.findings
     for one in vault.observed:
+        known = stock.files.get(one.entry.id)
         if one.entry.id not in stock.ids:
-            yield _new(one.entry.id, one.file, one.path, files[one.file])
-        elif stock.current(one.entry.id) == files[one.file]:
+            yield _new(one.entry.id, one.file, one.stored.path, one.stored.data)
+        elif known is not None and store.data(known.path) == one.stored.data:
             yield Step(SKIP, one.file, reason=KNOWN)
         else:
             message = f"the memory has another entry {one.entry.id}; this one was not imported"
@@ -107,6 +90,7 @@ def _shards(
     store: EntryStore, stock: Stock, files: Mapping[str, bytes], space: str, taken: set[str]
 ) -> Iterator[Step | Finding]:
     read: list[tuple[str, Entry]] = []
+    known, added = domains(store), dict[str, Domain]()
     for file, data in files.items():
         try:
             shard = read_shard(data.decode("utf-8"), file, space, store.calendar.zone)
@@ -116,41 +100,44 @@ def _shards(
             yield Step(SKIP, file, reason=NO_ENTRY)
             continue
         yield from shard.findings
+        if shard.domain.keywords and domain_named(shard.domain.name, known.domains) is None:
+            added[shard.domain.name] = shard.domain
         read += ((file, entry) for entry in shard.entries)
+    if added:
+        try:
+            page = encode(domains_page(with_domains(known.text, added.values())))
+            change = PageChange(DOMAINS_PAGE, store.data(DOMAINS_PAGE), page)
+            yield Step("add", "domains", ", ".join(added), "with the keywords of their shards", changes=(change,))
+        except InvalidSetting as error:
+            yield Finding("unknown-domain", "error", DOMAINS_PAGE, 0, f"the domains stay as they are: {error}")
     origins = {origin for entry in stock.entries for origin in entry.derived_from}
     said = {(entry.space, when(entry), entry.text.strip()) for entry in stock.entries}
     for file, entry in sorted(read, key=lambda one: (when(one[1]), one[0], one[1].id)):
         if origins.intersection(entry.derived_from) or (space, when(entry), entry.text.strip()) in said:
             yield Step(SKIP, next(iter(entry.derived_from), file), reason=KNOWN)
             continue
-        numbered = replace(entry, id=_free_id(store, entry, taken))
-        taken.add(numbered.id)
-        yield _new(numbered.id, file, path_of(space, numbered.name), entry_data(numbered))
+        day = store.calendar.written(entry.observed_at) or ""
+        number = next(n for n in range(1, len(taken) + 2) if f"{space}/{entry_name(day, n)}" not in taken)
+        name = entry_name(day, number)
+        taken.add(f"{space}/{name}")
+        yield _new(f"{space}/{name}", file, path_of(space, name), entry_data(entry))
 
 
 def _new(entry_id: str, file: str, path: str, data: bytes) -> Step:
     return Step("create", entry_id, source=file, changes=(PageChange(path, None, data),))
 
 
-def _free_id(store: EntryStore, entry: Entry, taken: set[str]) -> str:
-    day = store.calendar.written(entry.observed_at) or ""
-    number = 1
-    while (name := f"{entry.space}/{entry_name(day, number)}") in taken:
-        number += 1
-    return name
-
-
-_NAME = re.compile(r"(?:.*-)?obs-(\d{4}-\d{2}-\d{2})-\d+")
+# vaults
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """An observation of a vault: its file, its path in a memory, its front matter as it was written, and the
-    entry that it is."""
+    """An observation of a vault: the name of its file, its file in a memory, its front matter as it was written, and
+    the entry that it is."""
 
     file: str
-    path: str
-    header: Mapping[str, Value]
+    stored: EntryFile
+    header: Header
     entry: Entry
 
 
@@ -163,11 +150,6 @@ class Vault:
     findings: tuple[Finding, ...]
     others: tuple[str, ...]
 
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """The observations as entries."""
-        return tuple(one.entry for one in self.observed)
-
 
 def read_vault(files: Mapping[str, bytes]) -> Vault:
     """Reads a folder of vaults, given as its files with their bytes. A file that cannot be read as an observation is
@@ -175,85 +157,88 @@ def read_vault(files: Mapping[str, bytes]) -> Vault:
     observed: list[Observed] = []
     findings: list[Finding] = []
     others: list[str] = []
-    for file in sorted(files):
+    for file, data in sorted(_unpacked(files, findings)):
         if (place := place_named(file) if file.endswith(".md") else None) is None:
             others.append(file)
             continue
-        found = read_entry(place, files[file])
+        found = read_entry(place, data)
         findings += (replace(finding, path=file) for finding in found.findings)
         if found.entry is not None:
-            observed.append(Observed(file, place.path, read_header(decode(files[file])).values, found.entry))
-    return Vault(tuple(observed), (*findings, *vault_findings(observed)), tuple(others))
+            observed.append(Observed(file, found, read_header(decode(data)), found.entry))
+    return Vault(tuple(observed), (*findings, *_vault_findings(observed)), tuple(others))
 
 
-def vault_findings(observed: Sequence[Observed]) -> list[Finding]:
+def _unpacked(files: Mapping[str, bytes], findings: list[Finding]) -> Iterator[tuple[str, bytes]]:
+    """The files with each pack as the entries in it; what is wrong with the packs is added to the findings."""
+    for name, data in files.items():
+        path = path_named(name) if name.endswith(".md") else None
+        if path is None or not is_pack(path):
+            yield name, data
+            continue
+        pack = read_pack(data)
+        findings += (Finding("bad-pack", "error", name, *problem) for problem in pack.problems)
+        yield from ((f"{name.removesuffix('.md')}/{entry.name}.md", entry.data) for entry in pack.entries.values())
+
+
+_NAME = re.compile(r"(?:.*-)?obs-(\d{4}-\d{2}-\d{2})-\d+")
+
+
+def _vault_findings(observed: Sequence[Observed]) -> list[Finding]:
     """Everything about a vault that can be read in two ways, by file."""
+    by_id = {one.entry.id: one.entry for one in observed}
     entries = [one.entry for one in observed]
-    by_id = {entry.id: entry for entry in entries}
     targets = Targets(entries)
     files = {one.entry.id: one.file for one in observed}
     of_entries = [*reference_findings(entries, targets), *Copies(entries).findings()]
-    found = [Finding(entry.kind, entry.severity, files[entry.path], entry.line, entry.message) for entry in of_entries]
-    found += _repeated_ids(observed)
+    found = [replace(finding, path=files[finding.path]) for finding in of_entries]
+    ids = Counter(entry_id.casefold() for entry_id in (one.entry.id for one in observed))
     shared = {one.entry.promoted_from for one in observed if one.entry.space == SHARED}
     for one in observed:
-        found += [*_source(one), *_name(one), *_lifetimes(one), *_counts(one), *_promoted(one, shared)]
-        found += _cached(one, targets, by_id)
+        if ids[one.entry.id.casefold()] > 1:
+            message = f"{one.entry.id} stands in several files"
+            found.append(Finding("repeated-id", "error", one.file, 0, message))
+        notices = (*_ambiguous(one), *_miscounted(one, shared), *_cached(one, targets, by_id))
+        found += (Finding(kind, "notice", one.file, one.header.line_of(key), message) for kind, key, message in notices)
     return sorted(found, key=lambda finding: (finding.path, finding.kind, finding.message))
 
 
-def _repeated_ids(observed: Iterable[Observed]) -> Iterator[Finding]:
-    counts = Counter(one.entry.id.casefold() for one in observed)
-    for one in observed:
-        if counts[one.entry.id.casefold()] > 1:
-            yield Finding("repeated-id", "error", one.file, 0, f"{one.entry.id} stands in several files")
+Notice = tuple[str, str, str]
+"""The kind of a finding, the key of the header that it is about, and the message."""
 
 
-def _source(one: Observed) -> Iterator[Finding]:
-    author, space = one.entry.source.author, one.entry.space
-    if author is None or space in (SHARED, author):
-        return
-    if author.casefold() == space.casefold():
-        message = f"its source is spelled {author!r} and its folder {space!r}; they are taken for the same agent"
-        yield Finding("spelling-of-source", "notice", one.file, _line(one, "source"), message)
-    else:
-        message = f"its source is {author!r}, but it stands in the folder of {space!r}; it stays with {space!r}"
-        yield Finding("foreign-source", "notice", one.file, _line(one, "source"), message)
-
-
-def _name(one: Observed) -> Iterator[Finding]:
-    day = one.entry.observed_at.isoformat()[:10]
-    if (found := _NAME.fullmatch(one.entry.name)) is None:
-        yield Finding("unusual-name", "notice", one.file, 0, "its name is not obs-YYYY-MM-DD-NNN")
+def _ambiguous(one: Observed) -> Iterator[Notice]:
+    """What the folder, the name and the front matter of a file say of the same in two ways."""
+    entry, author, space = one.entry, one.entry.source.author, one.entry.space
+    if author is not None and space not in (SHARED, author):
+        if author.casefold() == space.casefold():
+            message = f"its source is spelled {author!r} and its folder {space!r}; they are taken for the same agent"
+            yield "spelling-of-source", "source", message
+        else:
+            message = f"its source is {author!r}, but it stands in the folder of {space!r}; it stays with {space!r}"
+            yield "foreign-source", "source", message
+    day = entry.observed_at.isoformat()[:10]
+    if (found := _NAME.fullmatch(entry.name)) is None:
+        yield "unusual-name", "", "its name is not obs-YYYY-MM-DD-NNN"
     elif found[1] != day:
-        yield Finding(
-            "two-days", "notice", one.file, _line(one, "created"), f"its name says {found[1]}, its front matter {day}"
-        )
+        yield "two-days", "created", f"its name says {found[1]}, its front matter {day}"
+    if one.header.texts("decay") and one.header.texts("max_age"):
+        yield "two-lifetimes", "max_age", f"it has both decay and max_age; {entry.decay} counts"
 
 
-def _lifetimes(one: Observed) -> Iterator[Finding]:
-    if "decay" in one.header and "max_age" in one.header:
-        message = f"it has both decay and max_age; {one.entry.decay} counts"
-        yield Finding("two-lifetimes", "notice", one.file, _line(one, "max_age"), message)
-
-
-def _counts(one: Observed) -> Iterator[Finding]:
-    count, names = _texts(one, "refs"), _texts(one, "ref_by")
-    if len(count) == 1 and count[0].isdecimal() and int(count[0]) != len(names):
-        message = f"refs says {count[0]}, ref_by has {len(names)}"
-        yield Finding("wrong-count", "notice", one.file, _line(one, "refs"), message)
-
-
-def _promoted(one: Observed, shared: Iterable[str | None]) -> Iterator[Finding]:
-    says = _texts(one, "promoted") == ("true",) and one.entry.space != SHARED
-    if says and not {one.entry.id, one.entry.space}.intersection(shared):
+def _miscounted(one: Observed, shared: Iterable[str | None]) -> Iterator[Notice]:
+    """What a file counts, or says of its copy, and is not so."""
+    counted, names = one.header.texts("refs"), one.header.texts("ref_by")
+    if len(counted) == 1 and counted[0].isdecimal() and int(counted[0]) != len(names):
+        yield "wrong-count", "refs", f"refs says {counted[0]}, ref_by has {len(names)}"
+    is_promoted = one.header.texts("promoted") == ("true",) and one.entry.space != SHARED
+    if is_promoted and not {one.entry.id, one.entry.space}.intersection(shared):
         message = "it says that it is promoted, but no shared copy says that it came from here"
-        yield Finding("unknown-promotion", "notice", one.file, _line(one, "promoted"), message)
+        yield "unknown-promotion", "promoted", message
 
 
-def _cached(one: Observed, targets: Targets, by_id: Mapping[str, Entry]) -> Iterator[Finding]:
+def _cached(one: Observed, targets: Targets, by_id: Mapping[str, Entry]) -> Iterator[Notice]:
     """What `ref_by` says, compared with what the observations name themselves."""
-    for name in _texts(one, "ref_by"):
+    for name in one.header.texts("ref_by"):
         lead = targets.lead(name, one.entry.id)
         if lead.kind == "nowhere":
             message = f"ref_by has {name!r}, which leads to no observation"
@@ -263,17 +248,9 @@ def _cached(one: Observed, targets: Targets, by_id: Mapping[str, Entry]) -> Iter
             message = f"ref_by has {name!r}, which does not name this observation for certain"
         else:
             continue
-        yield Finding("unconfirmed-incoming", "notice", one.file, _line(one, "ref_by"), message)
+        yield "unconfirmed-incoming", "ref_by", message
 
 
 def _names_it(entry: Entry, other: Entry, targets: Targets) -> bool:
     leads = (targets.lead(reference.target, entry.id) for reference in references_of(entry))
     return any(lead.targets == (other.id,) for lead in leads)
-
-
-def _texts(one: Observed, key: str) -> tuple[str, ...]:
-    return one.header[key].texts if key in one.header else ()
-
-
-def _line(one: Observed, key: str) -> int:
-    return one.header[key].line if key in one.header else 0

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 
 from memory_v2.entries.entry import SHARED, Entry, Reference
-from memory_v2.entries.file import read_entry as read_entry_file
+from memory_v2.entries.file import read_entry as read_file
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets, incoming
 from memory_v2.entries.store import EntryStore
-from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import operation
 from memory_v2.text.amounts import counted_entries
 
@@ -23,22 +22,24 @@ def list_entries(
     """The entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
     `archived`. Raises `InvalidSetting`."""
     space = agent if agent in (None, SHARED) else check_agent(agent)
-    files = store.files(space)
+    files = store.files()
     if unread := sum(file.entry is None for file in files):
         logger.warning("%s cannot be read; 'silica memory check' tells why", counted_entries(unread))
-    read = (file.entry for file in files if file.entry is not None)
-    return [one for one in read if (archived or not one.archived) and _has(one, tag)]
+    return [
+        entry
+        for file in files
+        if (entry := file.entry) is not None
+        and space in (None, entry.space)
+        and (archived or not entry.archived)
+        and (tag is None or tag.casefold() in map(str.casefold, entry.tags))
+    ]
 
 
 @operation("read_entry")
 def read_entry(store: EntryStore, id: str) -> Entry:  # noqa: A002 - as it is called in the results
     """An entry by its id; without an agent's name, it is the default agent's or a shared one. Raises `EntryNotFound`,
     and `NotAllowed` for a file that does not say what an entry must."""
-    file = store.read(id)
-    if file.entry is None:
-        problem = file.findings[-1]
-        raise NotAllowed(f"{problem.path}.md:{problem.line}: {problem.message}")
-    return file.entry
+    return store.entry(id)
 
 
 @operation("referred_to_by")
@@ -55,10 +56,6 @@ def referred_to_by(store: EntryStore, id: str) -> list[Reference]:  # noqa: A002
         *(one for name in origins for one in store.index.holding(name)),
     ]
     files = dict([*store.index.naming(names), *namesakes])
-    entries = (read_entry_file(there, data).entry for path, data in files.items() if (there := place_of(path)))
-    known = [entry for entry in entries if entry is not None]
+    read = (read_file(there, data).entry for path, data in files.items() if (there := place_of(path)))
+    known = [entry for entry in read if entry is not None]
     return list(incoming(known, Targets(known)).get(place.id, ()))
-
-
-def _has(entry: Entry, tag: str | None) -> bool:
-    return tag is None or tag.casefold() in map(str.casefold, entry.tags)

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 from memory_v2.entries.entry import Domain, Entry, Reference, domain_named
 from memory_v2.entries.file import RELATED
 from memory_v2.entries.places import place_named
-from memory_v2.operations.results import Finding
 from memory_v2.tree.block import Block, parse_blocks
+from memory_v2.tree.finding import Finding
 from memory_v2.tree.link import find_links, link_key
 from memory_v2.tree.path import fold
 
@@ -49,6 +49,13 @@ def references_of(entry: Entry) -> tuple[Reference, ...]:
     in_header = {reference.target for reference in entry.references}
     in_text = (reference for reference in named_in(entry.text) if reference.target not in in_header)
     return (*dict.fromkeys(entry.references), *in_text)
+
+
+def folded(target: str) -> str:
+    """What is compared of a target in the index: an entry's id, however its file was named; folded."""
+    written = target.strip().removesuffix(".md")
+    place = place_named(written)
+    return (place.id if place else written).casefold()
 
 
 def without_shards(text: str) -> str:

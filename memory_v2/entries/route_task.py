@@ -7,22 +7,23 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import decide
 from memory_v2.agent.task import NumberList, Tool
-from memory_v2.entries.curation import CurationContext, Stock, keep_note, part_of, read_note
+from memory_v2.entries.curation import carried_out, keep_planned, part_of, planned
 from memory_v2.entries.domains import DomainFile, domains
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.references import references_of
-from memory_v2.entries.routing import Routing, route_further, routed
+from memory_v2.entries.routing import Inboxed, Routing, plan_routing
+from memory_v2.entries.store import entries_of
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
-from memory_v2.plan import SKIP, Plan
-from memory_v2.storage.base import ROUTING
+from memory_v2.plan import Plan
 from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import encode
 from memory_v2.tree.numbers import parse_numbers, show_numbers
@@ -33,9 +34,6 @@ MAX_TEXT = 2_000
 """How much of an entry is shown to be sorted, in characters: its beginning says what it is about."""
 MOST_KEYWORDS = 12
 """How many keywords tell what a domain without a description is about."""
-
-Decisions: TypeAlias = dict[str, tuple[str | None, str]]
-"""The domain, or none, and why, by entry and text."""
 
 Notes = Annotated[NumberList, Argument("notes, such as e1, e3-e5")]
 
@@ -127,16 +125,23 @@ class RouteTask:
 
 
 @operation("route", changes="entries", recorded=True)
-def route(curation: CurationContext, apply: bool = False) -> Plan:
+def route(context: Context, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox, by the rules and, for what they leave, by a model; with `apply`
     stores the homes. What the model has decided is kept, so that it is asked once about each text. Raises
     `InvalidSetting`, `StorageError`, `ModelError`."""
-    known = domains(curation.store)
-    sorting = _Sorting(curation, known, _read(curation, known))
-    plan = route_further(curation.store, apply, sorting.sort)
-    left = {step.name for step in (plan.skipped if apply else plan.steps)}
-    by_model = {key: decision for key, decision in sorting.decided.items() if key not in sorting.by_planner}
-    _keep(curation, known, {key: decision for key, decision in by_model.items() if key.partition(" ")[0] in left})
+    store, state = entries_of(context), context.storage.state
+    known = domains(store)
+    asked = [context.model.name, _digest(known.text)]
+    kept = planned(state, "route", asked).get("decided", ())
+    sorting = _Sorting(context, known, {key: (home, why) for key, home, why in kept})
+    plan = carried_out(store, apply, lambda stock: plan_routing(store, stock, sorting.sort))
+    still_in = {step.name for step in (plan.skipped if apply else plan.steps)}
+    decided = [
+        [key, home, why]
+        for key, (home, why) in sorting.decided.items()
+        if key not in sorting.by_planner and key.partition(" ")[0] in still_in
+    ]
+    keep_planned(state, "route", asked, {"decided": decided})
     return replace(plan, decided_by=", ".join(sorting.by) or "program", degraded="; ".join(sorting.degraded))
 
 
@@ -145,42 +150,33 @@ class _Sorting:
     """What was `decided`: the domain, or none, and why, by entry and text; and what of that the planner did, so that
     the model is asked again."""
 
-    curation: CurationContext
+    context: Context
     domains: DomainFile
-    decided: Decisions
+    decided: dict[str, tuple[str | None, str]]
     by: dict[str, None] = field(default_factory=dict)
     degraded: dict[str, None] = field(default_factory=dict)
     by_planner: set[str] = field(default_factory=set)
 
-    def sort(self, stock: Stock, plan: Plan) -> Plan:
-        """The plan after what the rules leave was sorted."""
-        entries = [stock.entry(step.name) for step in plan.skipped]
-        left = [entry for entry in entries if _key(entry) not in self.decided]
-        for start in range(0, len(left), MAX_ENTRIES):
-            self._ask(left[start : start + MAX_ENTRIES])
-        sorted_ = [
-            routed(step.name, Routing(*self.decided[_key(entry)], step.facts["candidates"]))
-            for step, entry in zip(plan.skipped, entries, strict=True)
-        ]
-        steps = sorted((*plan.planned, *sorted_), key=lambda step: (step.action == SKIP, step.name))
-        return replace(plan, steps=tuple(steps))
+    def sort(self, left: Sequence[Inboxed]) -> list[Inboxed]:
+        """The entries that the rules leave, each with what is decided about it."""
+        unsorted = [entry for entry, _ in left if _key(entry) not in self.decided]
+        for start in range(0, len(unsorted), MAX_ENTRIES):
+            self._ask(unsorted[start : start + MAX_ENTRIES])
+        return [(entry, Routing(*self.decided[_key(entry)], routing.candidates)) for entry, routing in left]
 
     def _ask(self, entries: Sequence[Entry]) -> None:
-        calendar = self.curation.store.calendar
-        brief = RouteBrief(
-            tuple(
-                Unsorted(
-                    name=entry.id,
-                    text=entry.text.strip()[:MAX_TEXT],
-                    day=iso_day(calendar.written(entry.observed_at)),
-                    tags=entry.tags,
-                    refers_to=tuple(one.target for one in references_of(entry)),
-                )
-                for entry in entries
-            ),
-            shown_domains(self.domains),
+        notes = tuple(
+            Unsorted(
+                name=entry.id,
+                text=entry.text.strip()[:MAX_TEXT],
+                day=iso_day(self.context.calendar.written(entry.observed_at)),
+                tags=entry.tags,
+                refers_to=tuple(one.target for one in references_of(entry)),
+            )
+            for entry in entries
         )
-        with part_of(self.curation.context) as context:
+        brief = RouteBrief(notes, shown_domains(self.domains))
+        with part_of(self.context) as context:
             decision = decide(lambda: RouteTask(brief), context.models, context.operation)
         task, by = decision.task, decision.decided_by
         self.by[by] = None
@@ -189,7 +185,7 @@ class _Sorting:
         for number, entry in enumerate(entries, 1):
             home = task.homes.get(number)
             self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
-            if by != self.curation.context.model.name:
+            if by != self.context.model.name:
                 self.by_planner.add(_key(entry))
 
 
@@ -207,19 +203,3 @@ def _key(entry: Entry) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(encode(text)).hexdigest()[:16]
-
-
-def _asked(curation: CurationContext, known: DomainFile) -> list[str]:
-    return [curation.context.model.name, _digest(known.text)]
-
-
-def _read(curation: CurationContext, known: DomainFile) -> Decisions:
-    """What was decided when the plan was shown, by the same model for the same domains."""
-    noted = read_note(curation.store, ROUTING)
-    is_ours = noted.get("asked") == _asked(curation, known)
-    return {key: (home, why) for key, home, why in noted["decided"]} if is_ours else {}
-
-
-def _keep(curation: CurationContext, known: DomainFile, decided: Decisions) -> None:
-    listed = [[key, home, why] for key, (home, why) in decided.items()]
-    keep_note(curation.store, ROUTING, {"asked": _asked(curation, known), "decided": listed})

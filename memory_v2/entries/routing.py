@@ -8,11 +8,10 @@ inbox, with the candidates: a wrong home costs more than none, because an entry 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import summarize
@@ -23,7 +22,6 @@ from memory_v2.entries.references import Targets, named_in, references_of, witho
 from memory_v2.entries.store import EntryStore
 from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
-from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words
 
@@ -105,45 +103,40 @@ class Router:
 def route(store: EntryStore, apply: bool = False) -> Plan:
     """Finds the home of each entry in the inbox by the rules, and with `apply` stores it. Raises `InvalidSetting`,
     `StorageError`."""
-    return route_further(store, apply, lambda stock, plan: plan)
+    return carried_out(store, apply, lambda stock: plan_routing(store, stock))
 
 
-def route_further(store: EntryStore, apply: bool, further: Callable[[Stock, Plan], Plan]) -> Plan:
-    """Routes the inbox by the rules; `further` decides about what they leave. Raises as `route` does."""
-
-    def plan(stock: Stock) -> Plan:
-        editable = (entry for entry in stock.entries if stock.is_editable(entry))
-        made = further(stock, plan_routing(editable, router(store, stock.entries)))
-        by_id = {entry.id: entry for entry in stock.entries}
-        homes = ((step, _stored(stock, by_id[step.name], step.target)) for step in made.planned)
-        steps = (*(replace(step, changes=(change,)) for step, change in homes), *made.skipped)
-        return replace(
-            made,
-            title=f"{counted_entries(len(made.planned))} routed, {len(made.skipped):,} left in the inbox",
-            steps=steps,
-        )
-
-    return carried_out(store, apply, plan)
+Inboxed: TypeAlias = tuple[Entry, Routing]
+"""An entry of the inbox, and where it belongs."""
 
 
-def _stored(stock: Stock, entry: Entry, home: str) -> PageChange:
-    """The change that gives an entry its home, and writes what its text names into its header."""
-    related = tuple(one.target for one in references_of(entry) if one.relation == RELATED)
-    return stock.with_header(entry.id, home=home, **({"backlinks": related} if related else {}))
-
-
-def plan_routing(entries: Iterable[Entry], router: Router) -> Plan:
+def plan_routing(store: EntryStore, stock: Stock, further: Callable[[list[Inboxed]], list[Inboxed]] = list) -> Plan:
     """What becomes of the inbox, the open entries without a home, by id: those that get a home come first. What has one
-    keeps it, so a second run does nothing."""
-    inbox = (entry for entry in entries if entry.home is None and not entry.archived and entry.status == "open")
-    steps = [routed(entry.id, router.route(entry.text, entry.references)) for entry in inbox]
-    return Plan("route", steps=tuple(sorted(steps, key=lambda step: (step.action == SKIP, step.name))))
+    keeps it, so a second run does nothing. `further` decides about what the rules leave."""
+    known = router(store, stock.entries)
+    inbox = [
+        (entry, known.route(entry.text, entry.references))
+        for entry, _ in stock.editable
+        if entry.home is None and not entry.archived and entry.status == "open"
+    ]
+    left = further([one for one in inbox if one[1].home is None])
+    decided = [*(one for one in inbox if one[1].home), *left]
+    steps = [_step(stock, *one) for one in sorted(decided, key=lambda one: (one[1].home is None, one[0].id))]
+    routed = sum(step.action != SKIP for step in steps)
+    title = f"{counted_entries(routed)} routed, {len(steps) - routed:,} left in the inbox"
+    return Plan("route", title, tuple(steps))
 
 
-def routed(entry_id: str, routing: Routing) -> Step:
-    """The step that gives an entry its home, or leaves it in the inbox."""
-    action = "route" if routing.home else SKIP
-    return Step(action, entry_id, routing.home or "", routing.reason, INBOX, {"candidates": routing.candidates})
+def _step(stock: Stock, entry: Entry, routing: Routing) -> Step:
+    """The step that gives an entry its home, and writes what its text names into its header; or leaves it in the
+    inbox."""
+    facts = {"candidates": routing.candidates}
+    if routing.home is None:
+        return Step(SKIP, entry.id, "", routing.reason, INBOX, facts)
+    related = tuple(one.target for one in references_of(entry) if one.relation == RELATED)
+    keys = {"backlinks": related} if related else {}
+    change = stock.files[entry.id].with_header(home=routing.home, **keys)
+    return Step("route", entry.id, routing.home, routing.reason, INBOX, facts, (change,))
 
 
 @operation("route_text")
@@ -164,83 +157,44 @@ def router(store: EntryStore, entries: Iterable[Entry]) -> Router:
 def keywords_in(text: str, keywords: Sequence[str]) -> dict[str, int]:
     """The keywords that a text has, in their order, each with what it counts. Of several that are the same word without
     accents and endings, the first is told."""
-    known = _compiled(tuple(keywords))
-    places = _places(text)
-    labels = known.found_in(_places(_label(text)))
-    found = {number: LABEL_SCORE if number in labels else 1 for number in known.found_in(places)}
-    for keyword, pattern in _LITERAL.items():
-        if keyword in known.literal and pattern.search(text):
-            found[known.literal[keyword]] = LABEL_SCORE if pattern is _BOX else 1
-    return {keywords[number]: found[number] for number in sorted(found)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Keywords:
-    """Keywords by what they begin with, each by its number: a text is looked through once, however many there are."""
-
-    literal: Mapping[str, int]
-    prefixes: Mapping[str, int]
-    phrases: Mapping[str, Sequence[tuple[int, Sequence[str]]]]
-
-    def found_in(self, places: Sequence[_Place]) -> AbstractSet[int]:
-        """The numbers of the keywords in these places, phrases side by side."""
-        found: set[int] = set()
-        for start, place in enumerate(places):
-            found.update(number for prefix, number in self.prefixes.items() if place.word.startswith(prefix))
-            for word in place.stems:
-                for number, rest in self.phrases.get(word, ()):
-                    after = places[start + 1 : start + 1 + len(rest)]
-                    if len(after) == len(rest) and all(
-                        part in one.stems for part, one in zip(rest, after, strict=True)
-                    ):
-                        found.add(number)
-        return found
+    label = _LABEL.match(text)
+    above = _spelled(label[1]) if label and len(words(label[1])) <= MAX_LABEL else ""
+    whole = _spelled(text)
+    found: dict[str, int] = {}
+    for sought, keyword in _sought(tuple(keywords)).items():
+        if pattern := _LITERAL.get(keyword):
+            if pattern.search(text):
+                found[keyword] = LABEL_SCORE if pattern is _BOX else 1
+        elif sought in whole:
+            found[keyword] = LABEL_SCORE if sought in above else 1
+    return found
 
 
 @lru_cache(maxsize=64)
-def _compiled(keywords: tuple[str, ...]) -> _Keywords:
-    literal: dict[str, int] = {}
-    prefixes: dict[str, int] = {}
-    phrases: dict[tuple[str, ...], int] = {}
-    for number, keyword in enumerate(keywords):
-        if keyword in _LITERAL:
-            literal.setdefault(keyword, number)
-        elif keyword.endswith("*"):
-            prefixes.setdefault(unaccented(keyword[:-1]), number)
-        else:
-            phrases.setdefault(tuple(stem(word) for word in map(unaccented, words(keyword))), number)
-    starting: dict[str, list[tuple[int, Sequence[str]]]] = defaultdict(list)
-    for phrase, number in phrases.items():
-        if phrase:
-            starting[phrase[0]].append((number, phrase[1:]))
-    return _Keywords(literal, {start: number for start, number in prefixes.items() if start}, starting)
-
-
-def _label(text: str) -> str:
-    found = _LABEL.match(text)
-    return found[1] if found and len(words(found[1])) <= MAX_LABEL else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A word of a text without accents, and everything it matches: its stem, and the parts of an identifier."""
-
-    word: str
-    stems: AbstractSet[str]
+def _sought(keywords: tuple[str, ...]) -> dict[str, str]:
+    """What is looked for in a text as it is `_spelled`, with the keyword that it stands for: the beginning of a word,
+    or whole words side by side."""
+    sought: dict[str, str] = {}
+    for keyword in keywords:
+        beginning = unaccented(keyword.removesuffix("*"))
+        phrase = " ".join(stem(word) for word in map(unaccented, words(keyword)))
+        found = f" {beginning}" if keyword.endswith("*") else f" {phrase} "
+        if keyword in _LITERAL or found.strip():
+            sought.setdefault(keyword if keyword in _LITERAL else found, keyword)
+    return sought
 
 
 @lru_cache(maxsize=4)
-def _places(text: str) -> Sequence[_Place]:
-    """The words of a text; each domain in turn asks for those of the same one."""
-    return [_Place(word, frozenset(_stems(word))) for word in map(unaccented, words(text))]
-
-
-@lru_cache(maxsize=10_000)
-def _stems(word: str) -> tuple[str, ...]:
-    """The stem of a word, then the stems of its parts. Only plurals and possessives are cut off: a stemmer for search
-    would take "personal" for a person and "plan" for planned."""
-    parts = _PART.findall(word)
-    return (stem(word), *(map(stem, parts) if len(parts) > 1 and not has_cjk(word) else ()))
+def _spelled(text: str) -> str:
+    """The words of a text without accents, between blanks; their stems, in a second line; and in a third one the stems
+    of the parts of identifiers. Only plurals and possessives are cut off: a stemmer for search would take "personal"
+    for a person and "plan" for planned."""
+    found = list(map(unaccented, words(text)))
+    parts: list[str] = []
+    for word in found:
+        of_word = [] if has_cjk(word) else _PART.findall(word)
+        parts += of_word if len(of_word) > 1 else [word]
+    return "\n".join(f" {' '.join(line)} " for line in (found, map(stem, found), map(stem, parts)))
 
 
 def _best_first(candidates: Iterable[Candidate]) -> list[Candidate]:

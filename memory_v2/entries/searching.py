@@ -9,16 +9,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, shard_id
-from memory_v2.entries.file import read_entry, text_line
-from memory_v2.entries.indexing import name_of
-from memory_v2.entries.places import EntryFiles, check_agent, place_of
-from memory_v2.entries.references import references_of
-from memory_v2.entries.store import EntryStore
+from memory_v2.entries.file import read_entry
+from memory_v2.entries.files import EntryFiles
+from memory_v2.entries.places import check_agent, place_of
+from memory_v2.entries.references import folded, references_of
+from memory_v2.entries.store import entries_of
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import EntryHit, Hit
 from memory_v2.index.days import speaks_of
@@ -33,10 +33,20 @@ from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.text.calendar import Calendar
+from memory_v2.tree.block import encode
 from memory_v2.validate import checked_day, share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""
+CROSSED = 0.5
+"""What an entry keeps of the score of the one that a reference joins it to: it answers at second hand."""
+AS_WELL = 0.8
+"""Which part of an entry's score a page must have to answer as well, if the entry was worked into it. One that has less
+tells something else there, or has lost the words."""
+MOST_CROSSED = 20
+"""From how many of the best hits references are followed."""
+FROM_DOMAIN = 5
+"""How many entries of a domain, newest first, a reference to it leads to."""
 
 
 @operation("search", recorded=True)
@@ -50,11 +60,10 @@ def search(context: Context, asked: SearchRequest) -> SearchResults:
     recall = None
     is_for_both = asked.only != "pages" and asked.near is None and not asked.regex
     if entries_only or (is_for_both and index.may_have_entries):
-        wanted = _wanted(context, asked)
+        known = domains(entries_of(context)).domains if asked.cross or asked.domain is not None else ()
+        wanted = _wanted(context, asked, known)
         index.refresh()
-        stored = EntryFiles(context.storage)
-        known = domains(EntryStore(context.storage, context.calendar)).domains if asked.cross else ()
-        recall = Recall(index, context.calendar, wanted, stored, asked.max_results, entries_only, known)
+        recall = Recall(index, context.calendar, asked, wanted, EntryFiles(context.storage), entries_only, known)
     results = search_tree(context, asked, recall)
     if recall:
         results.archived_left_out = recall.left_out or 0
@@ -77,30 +86,36 @@ def _is_for_entries_only(asked: SearchRequest) -> bool:
     return entries_only
 
 
-def _wanted(context: Context, asked: SearchRequest) -> Wanted:
-    """Which entries are asked for. Raises `InvalidSetting`."""
-    least = asked.min_confidence
-    return Wanted(
-        agent=asked.agent if asked.agent in (None, SHARED) else check_agent(asked.agent),
-        home=None if asked.domain is None else _home(context, asked.domain),
-        under=asked.under.rstrip("/") if isinstance(asked.under, str) else None,
-        tags=tuple(asked.tags),
-        min_confidence=None if least is None else share_given("min_confidence", least),
-        since=checked_day("since", asked.since),
-        until=checked_day("until", asked.until),
-        source=asked.source.strip() if isinstance(asked.source, str) else "",
-        archived=asked.archived,
-        crossed=asked.cross,
-    )
+def _wanted(context: Context, asked: SearchRequest, known: Sequence[Domain]) -> Only:
+    """The condition on entries, in SQL, archived or not. Raises `InvalidSetting`."""
+    only = Only()
+    if asked.agent is not None:
+        agent = asked.agent if asked.agent == SHARED else check_agent(asked.agent)
+        only = only.also("space IN (:agent, :shared)", agent=agent.casefold(), shared=SHARED)
+    if asked.domain is not None:
+        only = only.also("home = :home", home=_home(context, asked.domain, known).casefold())
+    if isinstance(asked.under, str):
+        below = asked.under.rstrip("/").casefold()
+        only = only.also("(home = :under OR substr(home, 1, length(:under) + 1) = :under || '/')", under=below)
+    for number, tag in enumerate(asked.tags):
+        only = only.also(f"instr(tags, char(10) || :tag{number} || char(10))", **{f"tag{number}": tag.casefold()})
+    if asked.min_confidence is not None:
+        only = only.also("confidence >= :least", least=share_given("min_confidence", asked.min_confidence))
+    if (since := checked_day("since", asked.since)) is not None:
+        only = only.also("day >= :since_day", since_day=since.toordinal())
+    if (until := checked_day("until", asked.until)) is not None:
+        only = only.also("day <= :until_day", until_day=until.toordinal())
+    if isinstance(asked.source, str) and asked.source.strip():
+        only = only.also("instr(source, :source)", source=asked.source.strip().casefold())
+    return only
 
 
-def _home(context: Context, domain: object) -> str:
+def _home(context: Context, domain: object, known: Sequence[Domain]) -> str:
     """The home that is meant: a domain by its name, the inbox, or a page. Raises `InvalidSetting` for any other."""
     if not isinstance(domain, str):
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")
     if domain.strip().casefold() == INBOX:
         return ""
-    known = domains(EntryStore(context.storage, context.calendar)).domains
     if (found := domain_named(domain, known)) is not None:
         return found.name
     if domain in context.index.graph().pages:
@@ -109,76 +124,15 @@ def _home(context: Context, domain: object) -> str:
     raise InvalidSetting(f"there is no domain {domain!r}: the domains are {names} and {INBOX}")
 
 
-CROSSED = 0.5
-"""What an entry keeps of the score of the one that a reference joins it to: it answers at second hand."""
-AS_WELL = 0.8
-"""Which part of an entry's score a page must have to answer as well, if the entry was worked into it. One that has less
-tells something else there, or has lost the words."""
-MOST_CROSSED = 20
-"""From how many of the best hits references are followed."""
-FROM_DOMAIN = 5
-"""How many entries of a domain, newest first, a reference to it leads to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which entries are searched: of an agent and the shared ones; whose home is this domain (the inbox if it is
-    empty), or the page `under` or one below it; with all of these tags; with at least this confidence; of some days;
-    from some source; also archived ones; and with those that references join to what was found, if they are to be
-    `crossed`."""
-
-    agent: str | None = None
-    home: str | None = None
-    under: str | None = None
-    tags: tuple[str, ...] = ()
-    min_confidence: float | None = None
-    since: date | None = None
-    until: date | None = None
-    source: str = ""
-    archived: bool = False
-    crossed: bool = False
-
-    def condition(self, archived: bool, any_archived: bool = True) -> Only:
-        """The condition on entries, in SQL, for those in the archive or those that are not."""
-        given: dict[str, object] = {}
-        parts = ["archived = 1"] if archived else ["archived = 0"] if any_archived else []
-        if self.agent is not None:
-            parts.append("space IN (:agent, :shared)")
-            given |= {"agent": self.agent.casefold(), "shared": SHARED}
-        if self.home is not None:
-            parts.append("home = :home")
-            given["home"] = self.home.casefold()
-        if self.under is not None:
-            parts.append("(home = :under OR substr(home, 1, length(:under) + 1) = :under || '/')")
-            given["under"] = self.under.casefold()
-        for number, tag in enumerate(self.tags):
-            parts.append(f"instr(tags, char(10) || :tag{number} || char(10))")
-            given[f"tag{number}"] = tag.casefold()
-        if self.min_confidence is not None:
-            parts.append("confidence >= :least")
-            given["least"] = self.min_confidence
-        if self.since is not None:
-            parts.append("day >= :since_day")
-            given["since_day"] = self.since.toordinal()
-        if self.until is not None:
-            parts.append("day <= :until_day")
-            given["until_day"] = self.until.toordinal()
-        if self.source:
-            parts.append("instr(source, :source)")
-            given["source"] = self.source.casefold()
-        return Only("".join(f" AND {part}" for part in parts), given)
-
-
 @dataclass
 class Recall:
     """The entries of one search, which are ranked with the pages; see `EntrySearch`."""
 
     index: EntryIndex
     calendar: Calendar
-    wanted: Wanted
+    asked: SearchRequest
+    wanted: Only
     stored: EntryFiles
-    shown: int
-    """How many answers are asked for."""
     alone: bool = False
     """Whether only entries are searched."""
     domains: Sequence[Domain] = ()
@@ -188,14 +142,14 @@ class Recall:
 
     def conditions(self, tables: sqlite3.Connection) -> list[Only]:
         """Those in the archive are looked for too, and counted if they are not wanted."""
-        archived = self.wanted.condition(archived=True)
+        archived = self.wanted.also("archived = 1")
         if not count_entries(tables, archived, 1):
-            return [_on_passages(tables, self.wanted.condition(archived=False, any_archived=False))]
-        return [_on_passages(tables, self.wanted.condition(archived=False)), _on_passages(tables, archived)]
+            return [_on_passages(tables, self.wanted)]
+        return [_on_passages(tables, self.wanted.also("archived = 0")), _on_passages(tables, archived)]
 
     def hits(self, ranked: Sequence[Ranked], files: Mapping[int, File]) -> list[Hit]:
         """A hit for each of these places; `files` has their entries by page."""
-        return [self._hit(one, files[one.place.page]) for one in ranked]
+        return [self._found(one, files[one.place.page]) for one in ranked]
 
     def arranged(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The best hits by their scores: each entry once, none that has been worked into a page that answers as well,
@@ -215,27 +169,28 @@ class Recall:
                 kept.append(hit)
             elif hit.entry.id not in seen and not _is_told_by(pages, hit):
                 seen.add(hit.entry.id)
-                if not hit.entry.archived or self.wanted.archived:
+                if not hit.entry.archived or self.asked.archived:
                     kept.append(hit)
-                elif len(kept) < self.shown:
+                elif len(kept) < self.asked.max_results:
                     left_out += 1
         self.left_out = left_out if self.left_out is None else self.left_out
-        return self._crossed(kept, limit) if self.wanted.crossed else kept
+        return self._crossed(kept, limit) if self.asked.cross else kept
 
-    def _hit(self, one: Ranked, file: File) -> Hit:
-        place, entry = one.place, _entry_in(file)
-        day = _day_of(entry, self.calendar)
-        told = self._told(entry, one.score)
-        last = place.first_line + place.text.count("\n")
+    def _found(self, one: Ranked, file: File) -> Hit:
+        hit = self._hit(file, one.score, one.place.first_line, one.place.text, one.found_by)
+        assert hit.date is not None
+        return replace(hit, speaks_of=speaks_of(one.place.text, one.said, hit.date), signs=one.signs)
+
+    def _hit(self, file: File, answers: float, first_line: int, text: str, found_by: str) -> Hit:
+        """A hit for a text of an entry that answers so well."""
+        entry = _entry_in(file)
+        observed = entry.observed_at
         path, above = self.stored.where(file.path)
-        about = speaks_of(place.text, one.said, day)
-        score = told.answers * told.confidence * told.weight
-        first, last = place.first_line + above, last + above
-        return Hit(path, 1, first, last, place.text, score, day, (), one.found_by, about, one.signs, told)
-
-    def _told(self, entry: Entry, answers: float) -> EntryHit:
-        is_past = not self.wanted.archived and has_expired(entry.decay, age(entry, self.calendar))
-        return replace(entry_hit(entry, answers, self.calendar), past=is_past)
+        is_past = not self.asked.archived and has_expired(entry.decay, age(entry, self.calendar))
+        told = replace(entry_hit(entry, answers, self.calendar), past=is_past)
+        score, first = told.answers * told.confidence * told.weight, first_line + above
+        day = self.calendar.day(observed) if isinstance(observed, datetime) else observed
+        return Hit(path, 1, first, first + text.count("\n"), text, score, day, (), found_by, entry=told)
 
     def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The hits, with the entries that references join to the best of them, one step either way."""
@@ -243,9 +198,12 @@ class Recall:
         for hit in hits[:MOST_CROSSED]:
             for file, why in self._joined_to(hit):
                 entry = _entry_in(file)
-                if entry.id in found or (entry.archived and not self.wanted.archived):
+                if entry.id in found or (entry.archived and not self.asked.archived):
                     continue
-                found[entry.id] = self._at_second_hand(file, entry, hit.score, why)
+                text = entry.text.lstrip("\r\n")
+                first = 1 + (file.data[: -len(encode(text))] if text else file.data).count(b"\n")
+                second = self._hit(file, CROSSED * hit.score, first, text.rstrip("\r\n"), why)
+                found[entry.id] = replace(second, signs=((why, CROSSED * hit.score),))
         others = [hit for hit in hits if hit.entry is None]
         return sorted([*others, *found.values()], key=lambda hit: -hit.score)[:limit]
 
@@ -255,34 +213,22 @@ class Recall:
             yield from ((file, f"a reference to {hit.path}") for file in self.index.naming([hit.path.casefold()]))
             return
         name = hit.entry.id
-        own = self.index.called([name.casefold()])
-        named = (name_of(reference.target) for file in own for reference in references_of(_entry_in(file)))
-        for target in named:
+        own = [_entry_in(file) for file in self.index.called([name.casefold()])]
+        for target in (folded(reference.target) for entry in own for reference in references_of(entry)):
             called = self.index.called([target])
             if len(called) == 1:  # a name that several entries have leads nowhere
                 yield called[0], f"a reference from {name}"
             elif not called and (domain := domain_named(target, self.domains)) is not None:
-                for file in self.index.at_home(domain.name, FROM_DOMAIN, self.wanted.archived):
+                for file in self.index.at_home(domain.name, FROM_DOMAIN, self.asked.archived):
                     yield file, f"a reference from {name} to {domain.name}"
         alone = name.rpartition("/")[2].casefold()
         is_told_apart = len(self.index.called([alone])) == 1
         for file in self.index.naming([name.casefold(), alone] if is_told_apart else [name.casefold()]):
             yield file, f"a reference to {name}"
-        home = domain_named(_entry_in(own[0]).home or "", self.domains) if own else None
+        home = domain_named(own[0].home or "", self.domains) if own else None
         if home is not None:
             for file in self.index.naming([home.name, shard_id(home.name)]):
                 yield file, f"a reference to {home.name}"
-
-    def _at_second_hand(self, file: File, entry: Entry, score: float, why: str) -> Hit:
-        told = self._told(entry, CROSSED * score)
-        text = entry.text.lstrip("\r\n")
-        path, above = self.stored.where(file.path)
-        first = above + text_line(entry, file.data) + entry.text.count("\n", 0, len(entry.text) - len(text))
-        text = text.rstrip("\r\n")
-        day = _day_of(entry, self.calendar)
-        score = told.answers * told.confidence * told.weight
-        last, signs = first + text.count("\n"), ((why, told.answers),)
-        return Hit(path, 1, first, last, text, score, day, (), why, signs=signs, entry=told)
 
 
 def _on_passages(tables: sqlite3.Connection, condition: Only) -> Only:
@@ -316,11 +262,6 @@ def _entry_in(file: File) -> Entry:
     entry = read_entry(place, file.data).entry
     assert entry is not None, file.path
     return entry
-
-
-def _day_of(entry: Entry, calendar: Calendar) -> date:
-    observed = entry.observed_at
-    return calendar.day(observed) if isinstance(observed, datetime) else observed
 
 
 def _is_told_by(pages: Mapping[str, float], hit: Hit) -> bool:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from memory_v2.errors import PageNotFound, Unreadable
+from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.index.lookup import Facts, read_facts
 from memory_v2.index.places import ENTRIES, packed
 from memory_v2.index.postings import Only
@@ -23,6 +23,7 @@ from memory_v2.index.store import Store
 from memory_v2.index.tables import Kept, check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp
+from memory_v2.tree.path import ENTRIES as ENTRIES_FOLDER
 
 BATCH = 500
 """How many entries are indexed in one transaction. Other writers wait for it."""
@@ -44,24 +45,15 @@ logger = logging.getLogger(__name__)
 
 
 class EntrySource(Protocol):
-    """Where the entries are."""
+    """The entries of a storage, as they are read."""
 
-    def over(self, storage: MemoryStorage) -> EntrySource:
-        """The same for the entries in another storage."""
-
-    def changed_at(self) -> str | None:
-        """What is another with each change that the history has; `None` if that is not known."""
-
-    def folder_marks(self) -> dict[str, str] | None:
-        """The marks of their folders; `None` if the storage has none."""
-
-    def stamps(self, below: str = "") -> Iterable[Stamp]:
+    def stamps(self, below: str) -> Iterable[Stamp]:
         """The stamps of all entries, or of those below a folder."""
 
     def reader(self) -> Callable[[str], bytes]:
         """Gives the bytes of entries by path, for one scan; it raises `PageNotFound`, `Unreadable`."""
 
-    def read(self, path: str, data: bytes) -> ParsedEntry:
+    def parse(self, path: str, data: bytes) -> ParsedEntry:
         """What is looked up of an entry."""
 
 
@@ -75,8 +67,12 @@ class File(NamedTuple):
 class EntryIndex:
     """The entries in an index. Any number of threads and processes may use its file."""
 
-    def __init__(self, source: EntrySource, store: Store) -> None:
-        self._source = source
+    def __init__(
+        self, storage: MemoryStorage, open_source: Callable[[MemoryStorage], EntrySource], store: Store
+    ) -> None:
+        self._storage = storage
+        self._open_source = open_source
+        self._source = open_source(storage)
         self._store = store
         self.facts = Kept(read_entry_facts, kind=ENTRIES)
         self._folders = Kept(_read_folders, kind=ENTRIES)
@@ -98,12 +94,12 @@ class EntryIndex:
         """Whether there may be entries; if not, that is known without opening the file."""
         if self._filled:
             return True
-        marks = self._source.folder_marks()
+        marks = self._storage.folder_marks(ENTRIES_FOLDER)
         return marks is None or bool(marks)
 
     def over(self, storage: MemoryStorage, store: Store) -> EntryIndex:
         """The same for the entries in another storage, and another index."""
-        return EntryIndex(self._source.over(storage), store)
+        return EntryIndex(storage, self._open_source, store)
 
     def expire(self) -> None:
         """Makes a look due: this program has changed something."""
@@ -114,7 +110,7 @@ class EntryIndex:
         be looked at, so is what was edited in its place, and a look is always due."""
         is_mine = self._looking.acquire(timeout=MAX_WAIT)
         try:
-            began, seen = time.monotonic(), (self._changes, self._source.changed_at())
+            began, seen = time.monotonic(), (self._changes, self._history_stamp())
             if everything or seen != self._seen or began >= self._next_look:
                 self._store.run(lambda: self._refresh(everything))
                 ended = time.monotonic()
@@ -122,6 +118,12 @@ class EntryIndex:
         finally:
             if is_mine:
                 self._looking.release()
+
+    def _history_stamp(self) -> str | None:
+        try:
+            return self._storage.history.stamp
+        except StorageError:  # damaged, or not readable: the entries are
+            return None
 
     def files(self) -> dict[str, bytes]:
         """The files of all entries by path, as they were when they were indexed."""
@@ -184,7 +186,8 @@ class EntryIndex:
         return self._store.run(filled_first)
 
     def _refresh(self, everything: bool) -> None:
-        marks = self._source.folder_marks()
+        found = self._storage.folder_marks(ENTRIES_FOLDER)
+        marks = None if found is None else dict(found)
         with self._store.reading() as tables:
             state, known = read_state(tables, ENTRIES), self._folders.of(tables)
             if state.tables != self._filled:
@@ -261,7 +264,7 @@ class EntryIndex:
             if known.get(stamp.path, _UNKNOWN).digest == page_digest(data):
                 touched.append((stamp.size, stamp.mark, stamp.path))
             else:
-                prepared.append(prepare_entry(stamp, data, self._source.read(stamp.path, data)))
+                prepared.append(prepare_entry(stamp, data, self._source.parse(stamp.path, data)))
         looked_at = {stamp.path for stamp in stamps}
         self.unreadable = {path: one for path, one in self.unreadable.items() if path not in looked_at} | unreadable
         with self._store.writing() as tables:

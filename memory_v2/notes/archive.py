@@ -1,8 +1,9 @@
 """Archiving daily logs: a plan of which are moved and which stay as something still needs them; moving them, and back.
 
-What is to be moved is written into a journal in the folder before anything is, whole. Each file has one of its two
-names, or for a moment both; so it can always be moved on or back, and no file ever takes the place of another one. The
-journal is data that anybody may have written: it moves archived logs of this folder, and nothing else.
+A folder of notes has no history, so what is to be moved is written into a journal in it before anything is. Each file
+has one of its two names, or for a moment both; so it can always be moved on or back, and no file ever takes the place
+of another one. The journal is data that anybody may have written: it moves archived logs of this folder, and nothing
+else.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ import os
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from datetime import date
 from pathlib import Path, PurePath
 
 from memory_v2.errors import StorageConflict, StorageError, UsageError
+from memory_v2.files.links import Link, LinkResolver
 from memory_v2.notes.audit.audit import Choice, audit_notes
 from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.coverage import missing
 from memory_v2.notes.extract import Extracted, extracted_in
-from memory_v2.notes.links import Link, LinkResolver, links
+from memory_v2.notes.links import links, resolver_of
+from memory_v2.notes.note import Note
 from memory_v2.plan import SKIP, Plan, Step
-from memory_v2.storage.local.disk import make_folder, read_bytes, replace_bytes, sync_folder
+from memory_v2.storage.local.disk import explained, make_folder, read_bytes, replace_bytes, sync_folder
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import days_before, named_day
 from memory_v2.tree.finding import Finding
@@ -45,7 +48,7 @@ JOURNAL = ".silica-notes/archive.json"
 def archive_plan(context: AuditContext, older_than: int, force: bool = False) -> Plan:
     """The logs that are more than so many days old. If it is forced, only what is in the way of a log keeps it, and the
     links that are broken are warned of. Raises `UsageError`."""
-    folder, cache = context.folder.path, context.folder.cache
+    folder, cache = context.folder, context.cache
     if older_than < 0:
         raise UsageError(f"a log is at least 0 days old, not {older_than}")
     if (folder / ".metadata").is_dir():
@@ -58,10 +61,10 @@ def archive_plan(context: AuditContext, older_than: int, force: bool = False) ->
     reasons = {name: [*_in_the_way(folder, name), *needed.get(name, ())] for name in days}
     moves = {name: archived(name) for name in days if not reasons[name]}
     while (broken := list(_broken(context, moves))) and not force:
-        broken_by = [(name, link) for link in broken for name in _moving(context, link, moves)]
-        for name, link in broken_by:
-            reasons[name].append(f"the link to {link.target} in {link.note.name}:{link.line} would lead nowhere")
-            moves.pop(name, None)
+        for note, link, files in broken:  # what it leads to stays, else the log that it is in
+            for name in [name for name in files if name in moves] or [note.name] * (note.name in moves):
+                reasons[name].append(f"the link to {link.target} in {note.name}:{link.line} would lead nowhere")
+                del moves[name]
     items = Counter(one.file for one in extracted if one.grade != "keyword")
     moving = [
         Step(MOVE, name, moves[name], f"{counted(items[name], 'item')} extracted", facts={"day": days[name]})
@@ -73,8 +76,8 @@ def archive_plan(context: AuditContext, older_than: int, force: bool = False) ->
     ]
     logs = counted(len(days), "daily log") if days else "no daily log"
     warnings = tuple(
-        Finding("dangling-link", "error", one.note.name, one.line, f"the link to {one.target} leads nowhere then")
-        for one in broken
+        Finding("dangling-link", "error", note.name, link.line, f"the link to {link.target} leads nowhere then")
+        for note, link, _ in broken
     )
     title = f"{logs} {'is' if len(days) < 2 else 'are'} from before {before}"
     return Plan("archive", title, (*moving, *staying), warnings, {"before": before})
@@ -117,70 +120,51 @@ def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Col
     return reasons
 
 
-def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[Link]:
-    """The links that lead to a file now, and would not lead there any more."""
+def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[tuple[Note, Link, Sequence[str]]]:
+    """The links that lead to files now, and would not lead there any more."""
     if not moves:
         return
     moved = [replace(note, name=moves.get(note.name, note.name)) for note in context.notes]
-    after = LinkResolver(context.folder.path, {moves.get(name, name) for name in context.files}, moved)
-    for was, now in zip(links(context.notes), links(moved), strict=True):
-        files = context.links.resolve(was)
+    after = resolver_of(context.folder, {moves.get(name, name) for name in context.files}, moved)
+    for (note, _, link), (now, *_) in zip(links(context.notes), links(moved), strict=True):
+        files = _led(context.links, note, link)
         expected = [fold(moves.get(name, name)) for name in files]
-        is_lost = [fold(name) for name in after.resolve(now)] != expected
-        if files and (is_lost or (_is_beside(was, files) and not _is_beside(now, expected))):
-            yield was
+        is_lost = [*map(fold, _led(after, now, link))] != expected
+        if files and (is_lost or (_is_beside(note, link, files) and not _is_beside(now, link, expected))):
+            yield note, link, files
 
 
-def _is_beside(link: Link, files: Sequence[str]) -> bool:
+def _led(resolver: LinkResolver, note: Note, link: Link) -> Sequence[str]:
+    return resolver.resolve(note.name, link.target, link.is_wiki)
+
+
+def _is_beside(note: Note, link: Link, files: Sequence[str]) -> bool:
     """Whether a link is a path from its note, as those of Markdown are, and not from the folder."""
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(link.note.name), link.target.strip()))
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(note.name), link.target.strip()))
     return not link.is_wiki and fold(path) in map(fold, files)
 
 
-def _moving(context: AuditContext, link: Link, moves: Collection[str]) -> Iterator[str]:
-    """The logs that must stay for a link: what it leads to, else the one that it stands in."""
-    files = [name for name in context.links.resolve(link) if name in moves]
-    yield from files or ([link.note.name] if link.note.name in moves else [])
-
-
 @contextmanager
-def alone(cache: Path | None) -> Iterator[None]:
-    """Keeps other runs from moving files of the same folder. Raises `StorageError` if one does for long."""
-    if cache is None:
-        yield
-        return
+def alone(folder: Path, cache: Path | None) -> Iterator[None]:
+    """Keeps other runs from moving files of the same folder. Raises `StorageError` if one does for long, and for an
+    error of the system."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(cache / "archive.lock", timeout=LOCK_SECONDS)
     try:
-        lock.acquire()
+        lock = FileLock(cache / "archive.lock", timeout=LOCK_SECONDS) if cache else nullcontext()
+        with lock, explained("move the files of", folder):
+            yield
     except Timeout as error:
         raise StorageError("another run is moving files of these notes; try again") from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """Logs that are archived together, by their old names, and the folders that are made for them."""
-
-    files: tuple[str, ...]
-    folders: tuple[str, ...]
 
 
 def apply_plan(folder: Path, plan: Plan) -> Plan:
     """Moves the logs of a plan. Raises `StorageConflict` if a new name is taken, `StorageError`."""
-    names = [step.name for step in plan.due]
-    if names:
-        with _explained(folder):
-            archives = {posixpath.dirname(archived(name)) for name in names}
-            made = sorted(name for name in archives if not _inside(folder, name).exists())
-            _write(folder, [*_read(folder), Moved(tuple(names), tuple(made))])
-            for name in names:
-                make_folder(_inside(folder, archived(name)).parent)
-                _rename(_inside(folder, name), _inside(folder, archived(name)))
+    if names := [step.name for step in plan.due]:
+        _write(folder, [*_read(folder), names])
+        for name in names:
+            make_folder(_inside(folder, archived(name)).parent)
+            _rename(_inside(folder, name), _inside(folder, archived(name)))
     return plan.applied(None)
 
 
@@ -188,16 +172,14 @@ def move_back(folder: Path) -> tuple[tuple[str, str], ...]:
     """Takes back what was moved last; returns each file's old name with the one in the archive. Raises
     `StorageConflict` if there is another file by an old name: it stays, and so do those that are not moved yet. Raises
     `StorageError`."""
-    with _explained(folder):
-        while journal := _read(folder):
-            last = journal[-1]
-            names = [name for name in last.files if _rename(_inside(folder, archived(name)), _inside(folder, name))]
-            for made in last.folders:
-                with suppress(OSError):  # there is something else in it by now
-                    _inside(folder, made).rmdir()
-            _write(folder, journal[:-1])
-            if names:
-                return tuple((name, archived(name)) for name in names)
+    while journal := _read(folder):
+        names = [name for name in journal[-1] if _rename(_inside(folder, archived(name)), _inside(folder, name))]
+        for above in {_inside(folder, archived(name)).parent for name in journal[-1]}:
+            with suppress(OSError):  # there is something else in it
+                above.rmdir()
+        _write(folder, journal[:-1])
+        if names:
+            return tuple((name, archived(name)) for name in names)
     return ()
 
 
@@ -215,58 +197,42 @@ def _rename(old: Path, new: Path) -> bool:
     """Gives a file its new name, if it has the old one."""
     if not os.path.lexists(old):
         return False
-    if os.path.lexists(new):
-        if not new.samefile(old):
-            raise StorageConflict(f"{new} is there already, so {old} stays where it is; rename one of them by hand")
-    else:
-        try:
-            os.link(old, new, follow_symlinks=False)  # unlike renaming, it replaces nothing
-        except (OSError, NotImplementedError):
-            if os.path.lexists(new):
-                raise
-            old.rename(new)  # a disk without hard links
+    if os.path.lexists(new) and not new.samefile(old):
+        raise StorageConflict(f"{new} is there already, so {old} stays where it is; rename one of them by hand")
+    try:
+        os.link(old, new, follow_symlinks=False)  # unlike renaming, it replaces nothing
+    except FileExistsError:
+        pass  # it has both names, since a run was stopped
+    except (OSError, NotImplementedError):
+        old.rename(new)  # a disk without hard links
     old.unlink(missing_ok=True)
     sync_folder(new.parent)
     sync_folder(old.parent)
     return True
 
 
-def _read(folder: Path) -> list[Moved]:
-    """The journal, checked: logs with a day in their names, and the archives that were made beside them."""
+def _read(folder: Path) -> list[list[str]]:
+    """The journal: the logs that were moved together, by their old names. Raises `StorageError` if it names anything
+    else."""
     try:
         rows = json.loads(read_bytes(_inside(folder, JOURNAL)).decode("utf-8", "surrogateescape"))
-        journal = [Moved(tuple(row["files"]), tuple(row["folders"])) for row in rows]
-        for moved in journal:
-            archives = {posixpath.dirname(archived(name)) for name in moved.files if _day(name)}
-            if not (all(map(_day, moved.files)) and archives.issuperset(moved.folders)):
+        journal = [[*map(str.__str__, names)] for names in rows]
+        for name in (name for names in journal for name in names):
+            _inside(folder, archived(name))
+            if not _day(name):
                 raise ValueError("it moves something else than daily logs")
-            for name in (*moved.files, *moved.folders):
-                _inside(folder, name)
         return journal
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise StorageError(f"{folder / JOURNAL} is damaged, so nothing is moved: {error}; delete it") from error
 
 
-def _write(folder: Path, journal: Sequence[Moved]) -> None:
+def _write(folder: Path, journal: Sequence[Sequence[str]]) -> None:
     file = _inside(folder, JOURNAL)
     if journal:
-        rows = [{"files": one.files, "folders": one.folders} for one in journal]
-        replace_bytes(file, json.dumps(rows, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape"))
+        replace_bytes(file, json.dumps(journal, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape"))
         return
     file.unlink(missing_ok=True)
     with suppress(OSError):
         file.parent.rmdir()
-
-
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Raises `StorageError` for an error of the system."""
-    try:
-        yield
-    except StorageError:
-        raise
-    except OSError as error:
-        message = f"a file in {folder} could not be moved: {error.strerror or error}; 'silica notes undo' goes back"
-        raise StorageError(message) from error

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from memory_v2.files.links import LinkResolver
 from memory_v2.files.listing import without_suffix
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.languages import bare, pattern
-from memory_v2.notes.links import LinkResolver, file_names, links
+from memory_v2.notes.links import file_names, links
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import heading_name
 from memory_v2.tree.graph import dot_quoted, mermaid_escaped
@@ -150,10 +151,10 @@ def _is_name(name: str) -> bool:
 def _links(notes: Sequence[Note], resolver: LinkResolver) -> Iterator[Edge]:
     known = {note.name for note in notes}
     found: dict[tuple[str, str], list[str]] = {}
-    for link in links(notes):
-        for name in resolver.resolve(link)[:1]:
-            if name in known and name != link.note.name:
-                found.setdefault((link.note.name, name), []).append(f"{link.note.name}:{link.line}")
+    for note, _, link in links(notes):
+        for name in resolver.resolve(note.name, link.target, link.is_wiki)[:1]:
+            if name in known and name != note.name:
+                found.setdefault((note.name, name), []).append(f"{note.name}:{link.line}")
     for (source, target), where in sorted(found.items()):
         yield Edge(_id("file", source), _id("file", target), "links", len(where), where[0])
 
@@ -167,8 +168,9 @@ def _mentions(notes: Sequence[Note], named: Sequence[Node], resolver: LinkResolv
         for line, text in _texts(note):
             where, said = f"{note.name}:{line}", _CODE.sub(" ", text)
             targets = {ids[name] for names in among for name in names.findall(said)}
-            mentioned = {resolver.file_named(note, name) for name in file_names(_LINKED.sub(" ", text))}
-            targets |= {_id("file", name) for name in mentioned if name in files and name != note.name}
+            for mentioned in file_names(_LINKED.sub(" ", text)):
+                led = resolver.resolve(note.name, mentioned)
+                targets |= {_id("file", name) for name in led if len(led) == 1 and name in files - {note.name}}
             for target in targets:
                 found.setdefault(target, []).append(where)
         for target, places in sorted(found.items()):

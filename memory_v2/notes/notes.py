@@ -19,7 +19,7 @@ from memory_v2.notes.extract import Extracted, Wanted, collected, extracted_in
 from memory_v2.notes.folder import NotesFolder, Refreshed, note_of
 from memory_v2.notes.graph import MOST, NotesGraph, notes_graph
 from memory_v2.notes.index_files import Indexed, Status, index_status, write_index
-from memory_v2.notes.links import LinkResolver
+from memory_v2.notes.links import resolver_of
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
 from memory_v2.plan import Plan
@@ -113,14 +113,13 @@ class Notes:
         """What deserves a look: duplicates, numbers that drift, contradictions, broken links, secrets and more. The
         same notes and day give the same findings. Raises `UsageError`, `StorageError`."""
         choice = choice or Choice()
-        context = AuditContext(self._files, self.calendar.today, policy or Policy(), self._search_for(choice))
-        return audit_notes(context, choice)
+        return audit_notes(self._audited(policy or Policy(), self._search_for(choice)), choice)
 
     def graph(self, most: int | None = None, people: str | Path | None = None) -> NotesGraph:
         """Files, people and projects, with links and mentions: `most` nodes, those with most edges, by default 200;
         `people` is an alias file."""
         notes = list(self.all())
-        resolver = LinkResolver(self.folder, self._files.files(), notes)
+        resolver = resolver_of(self.folder, self._files.files(), notes)
         return notes_graph(notes, extracted_in(self._cached, None, _aliases(people)), resolver, most or MOST)
 
     def search(
@@ -156,16 +155,16 @@ class Notes:
         the others are moved into `archive/` beside them, which `undo` takes back. If it is forced, logs are moved
         though something in them is kept nowhere else, is pending, or is linked. Raises `UsageError`,
         `StorageConflict`, `StorageError`."""
-        with alone(self.cache if apply and not self.trouble else None):
+        with alone(self.folder, self.cache if apply and not self.trouble else None):
             self.refresh()
-            plan = archive_plan(AuditContext(self._files, self.calendar.today), older_than, force)
+            plan = archive_plan(self._audited(Policy()), older_than, force)
             return apply_plan(self.folder, plan) if apply else plan
 
     def undo(self) -> tuple[tuple[str, str], ...]:
         """Takes back what `archive` has moved last, to the byte; returns each file's old name with the one that it had
         in the archive. Raises `UsageError` if there is no such folder, `StorageConflict`, `StorageError`."""
         self._files.check()
-        with alone(None if self.trouble else self.cache):
+        with alone(self.folder, None if self.trouble else self.cache):
             return move_back(self.folder)
 
     def days(self) -> dict[str, list[date]]:
@@ -200,6 +199,10 @@ class Notes:
             self._index = FullTextIndex(self._files, None if self.trouble else self.cache, calendar=self.calendar)
         self._index.refresh()
         return self._index
+
+    def _audited(self, policy: Policy, search: Callable[[str], Collection[str]] | None = None) -> AuditContext:
+        """What an audit looks at: the notes as they were read."""
+        return AuditContext(self.folder, self._read(), self._files.files(), self.calendar.today, policy, search)
 
     def _search_for(self, choice: Choice) -> Callable[[str], Collection[str]] | None:
         """What searches for notes in an audit, if that is asked for, or there are few."""

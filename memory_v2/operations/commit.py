@@ -75,7 +75,7 @@ def commit(
         _link_created(draft)
     pages = _changed(draft)
     context = draft.context
-    if not pages and not draft.beside and not unplaced_text(context.operation.trace, pages):
+    if not pages and not draft.beside and not _unplaced(context, pages):
         return Change()
     context.operation.cancellation.check()
     if not exact:
@@ -297,8 +297,12 @@ def revision_of(context: Context, pages: Mapping[str, Page | None]) -> Revision:
         undoes=next((str(event["of"]) for event in operation.trace.of("undo")), ""),
         why=tuple(ended[-1]["checked"]) if ended else (),
         when=context.now(),
-        text=unplaced_text(operation.trace, pages),
+        text=_unplaced(context, pages),
     )
+
+
+def _unplaced(context: Context, pages: Mapping[str, Page | None]) -> str:
+    return unplaced_text(context.operation.trace, pages) or context.operation.record
 
 
 def unplaced_text(trace: Trace, pages: Mapping[str, Page | None]) -> str:

@@ -21,7 +21,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.plan import Plan, Step
 from memory_v2.settings import DEFAULT_TRACES
-from memory_v2.storage.base import CONSOLIDATION, IMPORTS, PENDING, ROUTING, MemoryStorage, stored_page
+from memory_v2.storage.base import PENDING, PLANS, MemoryStorage, stored_page
 from memory_v2.storage.history import FORGET, Extent, Revision, Rewrite
 from memory_v2.storage.pending import PendingErasure, PendingNote
 from memory_v2.text.amounts import counted
@@ -40,8 +40,8 @@ MAX_PASSES = 4
 others may have written it meanwhile."""
 MAX_SIMILAR = 8
 """How many other spellings of a text are named."""
-_NOTES = ("journal-damaged", CONSOLIDATION, ROUTING)
-"""Notes besides the pending ones that hold text."""
+_NOTES = ("journal-damaged",)
+"""Notes in no folder that hold text."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _traces(storage: MemoryStorage) -> Traces | None:
 
 
 def _note_names(storage: MemoryStorage) -> list[str]:
-    return [*storage.state.names(PENDING), *storage.state.names(IMPORTS), *_NOTES]
+    return [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
 
 
 def _warnings(storage: MemoryStorage, rules: Forgetting, text: str) -> Iterator[Finding]:
@@ -365,7 +365,8 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
         raise PageNotFound(path)
     pages = (storage.read(other).data for other in storage.list_files() if other != path)
     elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
-    recorded = [revision.text for revision, _ in states] + [revision.summary for revision, _ in states]
+    recorded = [revision.text for revision, _ in states if revision.kind != "import"]  # that names documents
+    recorded += [revision.summary for revision, _ in states]
     lines = [line for data in versions for line in _texts(read_page(path, data))]
     lines += [line for text in recorded for line in (text, *split_lines(text))]
     own = [line for line in _worth(lines) if line_core(line) not in elsewhere]

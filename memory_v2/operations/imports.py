@@ -21,7 +21,8 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import describe_again, write
-from memory_v2.storage.history import History
+from memory_v2.storage.history import Change, History, Revision
+from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import slug
@@ -188,12 +189,12 @@ class Batch:
 
     `origin` says for the history where they are from. `folders` are the title of each page that may have to be made for
     a folder, and titles of what it lists. Nothing is given a name in `reserved`, which others of the same plan will
-    have. `noted` is called with the id of the operation and the page of each document before anything is stored.
+    have. `record` makes of the page of each document what the history keeps of the import.
     """
 
     documents: Sequence[Incoming]
     origin: str
-    noted: Callable[[str, Mapping[str, str]], object]
+    record: Callable[[Mapping[str, str]], str]
     folders: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
 
@@ -221,11 +222,13 @@ class Batch:
 @dataclass(frozen=True)
 class ImportResult(Result):
     """The result of an import. `brought` is the page of each document that is in the memory now, by its name, and
-    `refused` why one was left alone. `provider_failed` says that the model's provider did, and how."""
+    `refused` why one was left alone. `provider_failed` says that the model's provider did, and how. `operation` is its
+    id in the history."""
 
     brought: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     provider_failed: str = ""
+    operation: str = ""
 
 
 @operation("import", changes="tree", recorded=True)
@@ -233,19 +236,20 @@ def import_batch(context: Context, batch: Batch) -> ImportResult:
     """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
     reason. Raises `StorageError`; then nothing was changed."""
     made = _merged(context, batch) if batch.operation == "write" else _created(context, batch)
-    return replace(made, provider_failed=context.operation.abort_reason)
+    return replace(made, provider_failed=context.operation.abort_reason, operation=context.operation.id)
 
 
 def _merged(context: Context, batch: Batch) -> ImportResult:
     (document,) = batch.documents
-    batch.noted(context.operation.id, {document.name: document.path})
     source = document.source
     try:
         written = write(context, document.text, None, "update", source.name or None, source.day)
     except UsageError as error:
         return ImportResult(ROOT, refused={document.name: str(error)})
     brought = {document.name: written.path}
-    batch.noted(context.operation.id, brought)
+    about = shorten(document.name, MAX_SUMMARY)
+    revision = Revision("import", about, context.operation.id, when=context.now(), text=batch.record(brought))
+    context.storage.commit(Change((), revision))
     return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)
 
 
@@ -255,10 +259,11 @@ def _created(context: Context, batch: Batch) -> ImportResult:
     def stage(draft: Draft) -> dict[str, str]:
         refused.clear()
         brought = _Staging(draft, batch, refused).brought()
-        batch.noted(context.operation.id, brought)
+        context.operation.record = batch.record(brought) if brought else ""
         return brought
 
     brought, change = stage_and_commit(context, stage, look=True)
+    context.operation.record = ""
     splits, problem = split_overgrown(context)
     result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
     return result.with_splits(splits, problem)

@@ -31,14 +31,12 @@ Expected: TypeAlias = Absent | Anything | str
 """What a write or a delete expects to find: no page, anything, or this version."""
 
 
-CONSOLIDATION: Final = "consolidation"
-"""The note with a plan for entries that was shown and can be carried out; see `entries.consolidation`."""
 PENDING: Final = "pending"
 """The folder of the pending notes, which describe operations that are not finished; see `pending`."""
-ROUTING: Final = "routing"
-"""The note with what a model has decided about entries in the inbox; see `entries.route_task`."""
+PLANS: Final = "plans"
+"""The folder of the notes with what was planned about entries and can be carried out; see `entries.curation`."""
 IMPORTS: Final = "imports"
-"""The folder of the notes that say which documents were imported by which operations; see `migrate.ledger`."""
+"""The folder of the claims on sources that are being imported; see `migrate.ledger`."""
 
 
 @dataclass(frozen=True, slots=True)

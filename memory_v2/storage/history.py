@@ -34,7 +34,8 @@ class Revision:
 
     All revisions of one operation, such as a write and the splits that follow it, share `operation`. `undoes` names the
     operation that this one undoes, or the id of a revision without an operation. `text` is the text of a write, to the
-    letter, if the pages do not hold it. The history sets `id` and `paths`.
+    letter, if the pages do not hold it, and which documents an import has brought in. The history sets `id` and
+    `paths`.
     """
 
     kind: str

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
+from typing import Any
 
 from memory_v2.text.calendar import DAY, iso_day
 from memory_v2.text.dates import find_dates
@@ -84,26 +85,57 @@ def front_matter_length(lines: Iterable[str]) -> int:
     return 0
 
 
-@lru_cache(maxsize=64)
-def _fields(yaml: str) -> FrontMatter:
-    """The fields in this YAML. Only its nodes are made, never objects, so that nothing in it can do harm."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+class BrokenYaml(ValueError):
+    """The YAML cannot be read; `line` is where, from 0."""
 
-    parser = YAML(typ="safe", pure=True)
-    parser.composer.warn_double_anchors = False
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def compose_yaml(text: str) -> Any:
+    """The nodes of this YAML, `None` if it is empty. No objects are made, so that nothing in it can do harm. Raises
+    `BrokenYaml`."""
+    import yaml
+
+    loader = None
     try:
-        mapping = parser.compose(yaml)
-    except (YAMLError, ValueError, RecursionError):
-        return FrontMatter()
-    if not isinstance(mapping, MappingNode):
+        loader = _loader()(text)
+        return loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.context_mark or error.problem_mark
+        raise BrokenYaml(str(error.problem), mark.line if mark else 0) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BrokenYaml("it is not YAML") from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+@cache
+def _loader() -> Any:
+    """What makes nodes. What their words stand for is never asked, so it need not be worked out."""
+    import yaml
+
+    def nothing(*_: object) -> str:
+        return ""
+
+    methods = dict.fromkeys(("resolve", "descend_resolver", "ascend_resolver"), nothing)
+    return type("NodeLoader", (getattr(yaml, "CBaseLoader", yaml.BaseLoader),), methods)
+
+
+@lru_cache(maxsize=64)
+def _fields(text: str) -> FrontMatter:
+    """The fields in this YAML."""
+    try:
+        mapping = compose_yaml(text)
+    except BrokenYaml:
         return FrontMatter()
     found: dict[str, tuple[str, ...]] = {}
-    for key, value in mapping.value:
-        values = value.value if isinstance(value, SequenceNode) else [value]
-        said = (" ".join(node.value.split()) for node in values if isinstance(node, ScalarNode))
-        if isinstance(key, ScalarNode):
+    for key, value in mapping.value if mapping is not None and mapping.id == "mapping" else ():
+        values = value.value if value.id == "sequence" else [value]
+        said = (" ".join(node.value.split()) for node in values if node.id == "scalar")
+        if key.id == "scalar":
             found.setdefault(key.value.casefold(), tuple(word for word in said if word not in ("", "~", "null")))
     return FrontMatter(
         title=next(iter(found.get("title") or found.get("name") or ()), ""),

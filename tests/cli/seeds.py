@@ -54,8 +54,8 @@ DARYL = (
     Example(
         "daryl-memory status",
         ("status",),
-        r"projects\tProjects\t0\t0\.00\t\ninsights\tInsights\t2\t0\.80\t\S+\npeople\tPeople\t0\t0\.00\t\n"
-        r"technical\tTechnical\t2\t0\.90\t\S+\nstrategy\tStrategy\t0\t0\.00\t\n",
+        r"projects\tProjects\t0\t0\.00\t\ninsights\tInsights\t2\t0\.65\t\S+\npeople\tPeople\t0\t0\.00\t\n"
+        r"technical\tTechnical\t2\t0\.70\t\S+\nstrategy\tStrategy\t0\t0\.00\t\n",
     ),
     Example("shards_summary.json", ("status --json",), r'"total_shards": 5, "total_transactions": 4'),
     Example("shard_technical.json", ("entries export shards",), r"shards/shard_technical\.json"),
@@ -73,7 +73,7 @@ DARYL = (
 OCEAN = (
     Example(
         "memory-decay.py --dry-run",
-        ("age",),
+        ("age --dry-run",),
         r"^archive hawk/obs-2026-02-15-002: linear-14d since 2026-02-15: weight 0\.00\n$",
     ),
     Example(

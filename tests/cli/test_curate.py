@@ -79,7 +79,7 @@ def test_what_cannot_be_promoted_is_a_usage_error(filled: Program, wrong: list[s
 
 def test_the_status_counts_every_domain(filled: Program) -> None:
     filled.done("route", "--apply")
-    assert "technical\tTechnical\t1\t0.00\t" in filled.done("status")
+    assert "technical\tTechnical\t1\t0.50\t" in filled.done("status")
     told = filled.quick("status", "--json").json
     assert (told["total_shards"], told["total_transactions"], told["other_homes"]) == (5, 2, {"inbox": 2})
 

@@ -53,18 +53,13 @@ class StorageConformance:
     # Reading back
 
     @pytest.mark.parametrize("data", BYTES.values(), ids=BYTES.keys())
-    def test_bytes_are_read_as_they_were_written(self, storage: MemoryStorage, data: bytes) -> None:
+    def test_bytes_are_read_as_they_were_written_whatever_was_there(self, storage: MemoryStorage, data: bytes) -> None:
+        storage.write("memory", b"something longer than most of them, but for one")
         version = storage.write("memory", data)
         stored = storage.read("memory")
         assert stored.data == data
         assert stored.version == version
         assert storage.get_size("memory") == len(data)
-
-    @pytest.mark.parametrize("data", BYTES.values(), ids=BYTES.keys())
-    def test_bytes_replace_what_was_there_whole(self, storage: MemoryStorage, data: bytes) -> None:
-        storage.write("memory", b"something longer than most of them, but for one")
-        storage.write("memory", data)
-        assert storage.read("memory").data == data
 
     @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS.keys())
     def test_every_valid_path_can_be_a_page(self, storage: MemoryStorage, path: str) -> None:
@@ -131,46 +126,65 @@ class StorageConformance:
         assert history.paths(history.head, "entries/agents") == set()
         assert storage.interrupted() is None
 
-    def test_a_write_that_expects_absence_makes_the_page(self, storage: MemoryStorage) -> None:
-        version = storage.write("a/b", b"new", ABSENT)
-        assert storage.read("a/b").data == b"new"
-        assert storage.read("a/b").version == version
+    @pytest.mark.parametrize(
+        ("there", "expected", "succeeds"),
+        [
+            (None, ABSENT, True),
+            (b"old", ABSENT, False),
+            (b"new", ABSENT, False),  # the same bytes are no excuse
+            (b"old", "present", True),
+            (b"old", "stale", False),
+            (None, "stale", False),
+            (None, ANY, True),
+            (b"old", ANY, True),
+        ],
+    )
+    def test_a_write_is_carried_out_if_it_finds_what_it_expects(
+        self, storage: MemoryStorage, there: bytes | None, expected: Expected, succeeds: bool
+    ) -> None:
+        expected = self.version_of(storage, there, expected)
+        if succeeds:
+            version = storage.write("a/b", b"new", expected)
+            assert (storage.read("a/b").data, storage.read("a/b").version) == (b"new", version)
+        else:
+            with pytest.raises(StorageConflict):
+                storage.write("a/b", b"new", expected)
+            assert (storage.read("a/b").data if storage.exists("a/b") else None) == there
+            assert storage.list_files() == ["a/b"] * (there is not None)
 
-    def test_a_write_that_expects_absence_fails_when_a_page_is_there(self, storage: MemoryStorage) -> None:
-        storage.write("a/b", b"old")
-        with pytest.raises(StorageConflict):
-            storage.write("a/b", b"new", ABSENT)
-        assert storage.read("a/b").data == b"old"
+    @pytest.mark.parametrize(
+        ("there", "expected", "error"),
+        [
+            (b"old", "present", None),
+            (b"old", "stale", StorageConflict),
+            (b"old", ABSENT, StorageConflict),
+            (b"old", ANY, None),
+            (None, "stale", PageNotFound),
+            (None, ABSENT, None),
+            (None, ANY, None),
+        ],
+    )
+    def test_a_delete_is_carried_out_if_it_finds_what_it_expects(
+        self, storage: MemoryStorage, there: bytes | None, expected: Expected, error: type[Exception] | None
+    ) -> None:
+        storage.write("a/other", b"x")
+        expected = self.version_of(storage, there, expected)
+        if error is None:
+            storage.delete("a/b", expected)
+        else:
+            with pytest.raises(error):
+                storage.delete("a/b", expected)
+        is_there = error is not None and there is not None
+        assert storage.list_files() == [*["a/b"] * is_there, "a/other"]
+        assert not is_there or storage.read("a/b").data == there
 
-    def test_a_write_that_expects_absence_fails_even_for_the_same_bytes(self, storage: MemoryStorage) -> None:
-        storage.write("a/b", b"same")
-        with pytest.raises(StorageConflict):
-            storage.write("a/b", b"same", ABSENT)
-
-    def test_a_write_that_expects_the_present_version_replaces_it(self, storage: MemoryStorage) -> None:
-        version = storage.write("a/b", b"old")
-        assert storage.write("a/b", b"new", version) != version
-        assert storage.read("a/b").data == b"new"
-
-    def test_a_write_that_expects_a_stale_version_fails(self, storage: MemoryStorage) -> None:
-        stale = storage.write("a/b", b"old")
-        storage.write("a/b", b"newer")
-        with pytest.raises(StorageConflict):
-            storage.write("a/b", b"mine", stale)
-        assert storage.read("a/b").data == b"newer"
-
-    def test_a_write_that_expects_a_version_fails_when_no_page_is_there(self, storage: MemoryStorage) -> None:
-        gone = storage.write("a/b", b"old")
-        storage.delete("a/b")
-        with pytest.raises(StorageConflict):
-            storage.write("a/b", b"new", gone)
-        assert not storage.exists("a/b")
-        assert storage.list_files() == []
-
-    def test_a_write_that_expects_anything_succeeds_either_way(self, storage: MemoryStorage) -> None:
-        storage.write("a/b", b"one", ANY)
-        storage.write("a/b", b"two", ANY)
-        assert storage.read("a/b").data == b"two"
+    def version_of(self, storage: MemoryStorage, there: bytes | None, expected: Expected) -> Expected:
+        """Makes the page as it is to be; returns what is expected of it, with the version that it has or had."""
+        stale = storage.write("a/b", b"older")
+        if there is None:
+            storage.delete("a/b")
+        present = stale if there is None else storage.write("a/b", there)
+        return {"stale": stale, "present": present}.get(str(expected), expected)
 
     def test_a_version_is_good_again_when_the_bytes_are_back(self, storage: MemoryStorage) -> None:
         version = storage.write("memory", b"old")
@@ -178,44 +192,6 @@ class StorageConformance:
         storage.write("memory", b"old")
         storage.write("memory", b"newest", version)
         assert storage.read("memory").data == b"newest"
-
-    def test_a_delete_that_expects_the_present_version_removes_the_page(self, storage: MemoryStorage) -> None:
-        version = storage.write("a/b", b"old")
-        storage.delete("a/b", version)
-        assert not storage.exists("a/b")
-
-    def test_a_delete_that_expects_a_stale_version_fails(self, storage: MemoryStorage) -> None:
-        stale = storage.write("a/b", b"old")
-        storage.write("a/b", b"newer")
-        with pytest.raises(StorageConflict):
-            storage.delete("a/b", stale)
-        assert storage.read("a/b").data == b"newer"
-
-    def test_a_delete_that_expects_a_version_of_an_absent_page_finds_none(self, storage: MemoryStorage) -> None:
-        gone = storage.write("a/b", b"old")
-        storage.delete("a/b")
-        with pytest.raises(PageNotFound):
-            storage.delete("a/b", gone)
-
-    def test_a_delete_that_expects_absence_fails_when_a_page_is_there(self, storage: MemoryStorage) -> None:
-        storage.write("a/b", b"old")
-        with pytest.raises(StorageConflict):
-            storage.delete("a/b", ABSENT)
-        assert storage.read("a/b").data == b"old"
-
-    @pytest.mark.parametrize("expected", [ABSENT, ANY])
-    def test_a_delete_of_an_absent_page_that_allows_absence_does_nothing(
-        self, storage: MemoryStorage, expected: Expected
-    ) -> None:
-        storage.write("a/other", b"x")
-        storage.delete("a/b", expected)
-        assert storage.list_files() == ["a/other"]
-
-    def test_a_delete_that_expects_anything_removes_the_page(self, storage: MemoryStorage) -> None:
-        storage.write("a/b", b"old")
-        storage.delete("a/b")
-        with pytest.raises(PageNotFound):
-            storage.read("a/b")
 
     # The tree
 

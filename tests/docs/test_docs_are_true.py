@@ -103,10 +103,10 @@ def test_the_files_of_hosts_are_those_that_are_told() -> None:
 
 
 def test_the_formats_told_are_those_that_are_read() -> None:
-    from memory_v2.migrate.readers import READERS
+    from memory_v2.migrate.formats import FORMATS
 
     told = (HOME / "docs" / "import.md").read_text("utf-8")
-    assert all(f"| `{reader.name}` |" in told for reader in READERS)
+    assert all(f"| `{reader.name}` |" in told for reader in FORMATS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -31,9 +31,7 @@ def findings_in(module: Path) -> Iterator[Row]:
             yield from ((f"{kind}-reference", str(told[1]), False) for kind in REFERENCES)
         elif name == "Finding" and told[0]:
             yield str(told[0]), str(told[1]), len(told) > 5
-        elif name == "_finding" and told[0]:
-            yield str(told[0]), "notice", False
-        elif name.endswith(".tell") and told[0]:
+        elif name == "tell" and told[0]:
             yield str(told[0]), "notice" if told[-1] is False else "error", False
 
 

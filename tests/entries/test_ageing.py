@@ -14,7 +14,7 @@ from memory_v2.entries.decay import FADED, age, has_expired, weight, weight_at
 from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry
 from memory_v2.entries.upkeep import plan_ageing
 from memory_v2.plan import Plan
-from tests.entries.made import DAY, at, made, noon
+from tests.entries.made import DAY, at, made, noon, stock
 
 KINDS: tuple[DecayKind, ...] = ("none", "linear", "exponential", "ttl")
 DAYS = st.dates(date(1990, 1, 1), date(2100, 1, 1))
@@ -38,9 +38,9 @@ def aged(entries: Iterable[Entry], plan: Plan) -> list[Entry]:
 @given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry.id), MOMENTS, ZONES)
 def test_the_second_run_does_nothing(entries: list[Entry], now: datetime, zone: timezone) -> None:
     calendar = at(now, zone)
-    plan = plan_ageing(entries, calendar)
-    assert plan == plan_ageing(entries, calendar)
-    assert not plan_ageing(aged(entries, plan), calendar).planned
+    plan = plan_ageing(stock(*entries), calendar)
+    assert plan == plan_ageing(stock(*entries), calendar)
+    assert not plan_ageing(stock(*aged(entries, plan)), calendar).planned
 
 
 @given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry.id), st.lists(MOMENTS, min_size=2, max_size=5))
@@ -48,9 +48,9 @@ def test_how_often_it_runs_before_decides_nothing(entries: list[Entry], moments:
     *earlier, last = sorted(moments)
     stepwise = entries
     for moment in earlier:
-        stepwise = aged(stepwise, plan_ageing(stepwise, at(moment)))
-    stepwise = aged(stepwise, plan_ageing(stepwise, at(last)))
-    assert stepwise == aged(entries, plan_ageing(entries, at(last)))
+        stepwise = aged(stepwise, plan_ageing(stock(*stepwise), at(moment)))
+    stepwise = aged(stepwise, plan_ageing(stock(*stepwise), at(last)))
+    assert stepwise == aged(entries, plan_ageing(stock(*entries), at(last)))
 
 
 @given(ENTRIES, MOMENTS, MOMENTS, ZONES)
@@ -72,7 +72,7 @@ def test_what_has_expired_counts_next_to_nothing(decay: Decay, days: float) -> N
 @given(ENTRIES, MOMENTS, ZONES)
 def test_the_future_counts_in_full_is_told_and_never_archived(entry: Entry, now: datetime, zone: timezone) -> None:
     calendar = at(now, zone)
-    plan = plan_ageing([entry], calendar)
+    plan = plan_ageing(stock(entry), calendar)
     if age(entry, calendar) < 0:
         assert weight(entry, calendar) == 1
         assert not plan.planned
@@ -112,39 +112,27 @@ def test_a_moment_has_no_midnight() -> None:
     assert weight(entry, at(datetime(2026, 2, 16, 6, tzinfo=UTC))) == 0
 
 
-GUIDELINES = [("tactical", 14), ("operational", 30), ("strategic", 90), ("compliance", 180)]
-
-
-@pytest.mark.parametrize(("kind", "days"), GUIDELINES)
-def test_the_guidelines_of_a_vault_have_these_outcomes(kind: str, days: int) -> None:
-    entry = made(text=kind, decay=Decay("linear", days))
-    on = {past: noon(DAY + timedelta(days=past)) for past in (0, 1, days // 2, days - 1, days, days + 1)}
-    assert weight(entry, on[0]) == 1
-    assert weight(entry, on[days // 2]) == pytest.approx(0.5)
-    assert [bool(plan_ageing([entry], on[past]).planned) for past in on] == [False] * 4 + [True] * 2
-
-
-def test_a_permanent_entry_and_one_without_front_matter_stay_for_good() -> None:
-    entry = made(decay=NONE)
-    assert weight(entry, noon(date(2999, 1, 1))) == 1
-    assert not plan_ageing([entry], noon(date(2999, 1, 1))).planned
-
-
-@pytest.mark.parametrize(("past", "left"), [(0, 1.0), (30, 0.5), (60, 0.25), (129, 0.0508), (130, 0.0496)])
-def test_an_exponential_entry_halves_and_expires_below_a_twentieth(past: int, left: float) -> None:
-    entry = made(decay=Decay("exponential", 30))
-    calendar = noon(DAY + timedelta(days=past))
+@pytest.mark.parametrize(
+    ("decay", "past", "left"),
+    [
+        *((Decay("linear", days), days // 2, 0.5) for days in (14, 30, 90, 180)),  # Ocean's guidelines
+        *((Decay("linear", days), days, 0.0) for days in (14, 30, 90, 180)),
+        *((Decay("linear", days), days - 1, 1 / days) for days in (14, 180)),
+        *((Decay("exponential", 30), *one) for one in ((0, 1.0), (30, 0.5), (60, 0.25), (129, 0.0508), (130, 0.0496))),
+        (NONE, 350_000, 1.0),
+    ],
+)
+def test_a_policy_has_these_outcomes(decay: Decay, past: int, left: float) -> None:
+    entry, calendar = made(decay=decay), noon(DAY + timedelta(days=past))
     assert weight(entry, calendar) == pytest.approx(left, abs=1e-4)
-    assert bool(plan_ageing([entry], calendar).planned) == (left < 0.05)
+    planned = plan_ageing(stock(entry), calendar).planned
+    assert bool(planned) == (left < 0.05 and decay != NONE and not (decay.kind == "linear" and left))
+    for expired in planned:
+        assert (expired.name, expired.facts["age"]) == (entry.id, past)
+        assert expired.reason == f"{decay} since 2026-02-15: weight {left:.2f}"
 
 
 @pytest.mark.parametrize("days", [0, -3, float("inf"), float("nan")])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_policy_over_no_days_expires_nothing(kind: DecayKind, days: float) -> None:
     assert weight_at(Decay(kind, days), 10_000) == 1
-
-
-def test_a_plan_says_why() -> None:
-    (expired,) = plan_ageing([made(decay=Decay("linear", 14))], noon(date(2026, 3, 2))).planned
-    assert (expired.name, expired.facts) == ("hawk/obs-2026-02-15-001", {"age": 15, "weight": 0})
-    assert expired.reason == "linear-14d since 2026-02-15: weight 0.00"

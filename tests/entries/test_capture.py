@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -18,19 +17,6 @@ from memory_v2.storage.volatile import VolatileStorage
 
 NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
 LONG = "Insurance CTR dropped {}% in the whole vertical after the release of Monday"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(LocalStorage(tmp_path / "memory"), now=lambda: NOW) as opened:
-        yield opened
-
-
-@pytest.fixture(params=["local", "volatile"])
-def any_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    storage = LocalStorage(tmp_path / "memory") if request.param == "local" else VolatileStorage()
-    with Memory(storage, now=lambda: NOW) as opened:
-        yield opened
 
 
 def vault(memory: Memory, agent: str = "default") -> Path:
@@ -62,7 +48,7 @@ def test_what_is_captured_is_what_is_read(any_memory: Memory) -> None:
     captured = any_memory.entries.capture(
         "# A title\n\nand --- a rule\n---\nkey: value\r\n",
         "hawk",
-        tags=["a b", "true", "2026", "ключ", 'qu"ote', "x, y"],
+        tags=["a b", "true", "2026", "ключ", 'qu"ote', "x, y,", "y"],
         confidence=1,
         importance=0.0,
         decay=Decay("exponential", 14),
@@ -78,6 +64,7 @@ def test_what_is_captured_is_what_is_read(any_memory: Memory) -> None:
     )
     read = any_memory.entries.read_entry(captured.id)
     assert read == captured.entry
+    assert read.tags == ("a b", "true", "2026", "ключ", 'qu"ote', "x", "y")
     assert set(read.references) == {Reference("near", "hawk/obs-2026-01-01-001"), Reference("related", "technical")}
     assert read.observed_at == datetime(2026, 2, 3, 10, 15, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     assert read.name == "obs-2026-02-03-001"
@@ -181,13 +168,10 @@ def test_a_likely_secret_is_told_and_masked_and_kept(memory: Memory) -> None:
 def test_a_wrong_value_is_refused_and_nothing_is_stored(memory: Memory, wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidSetting, match=next(iter(wrong))):
         memory.entries.capture("CTR dropped.", **wrong)  # type: ignore[arg-type]
+    for text in ("", " \n", "\ud800"):
+        with pytest.raises(InvalidText):
+            memory.entries.capture(text)
     assert memory.entries.list_entries() == []
-
-
-@pytest.mark.parametrize("text", ["", " \n", "\ud800"])
-def test_a_text_that_cannot_be_stored_is_refused(memory: Memory, text: str) -> None:
-    with pytest.raises(InvalidText):
-        memory.entries.capture(text)
 
 
 def test_a_bad_line_of_a_batch_is_told_and_keeps_no_other_one_back(memory: Memory) -> None:
@@ -285,25 +269,16 @@ def test_captures_come_into_the_history_in_batches_and_can_be_undone(any_memory:
     assert any_memory.check() == []
 
 
-def test_what_was_captured_last_is_what_undo_takes_back(any_memory: Memory) -> None:
-    any_memory.write("Porto is on the Douro.", "towns")
-    any_memory.entries.capture("Observation of a kind.")
-    listed = any_memory.history()[0]
-    any_memory.undo()
-    assert any_memory.history()[1].id == listed.id and listed.first.kind == "capture"
-    assert any_memory.entries.list_entries() == []
-    assert "Porto" in any_memory.read("towns")
-
-
 def test_undo_takes_back_what_was_done_last_and_no_capture_before_it(memory: Memory) -> None:
     captured = [memory.entries.capture(f"Observation of kind {number}.").id for number in range(2)]
     memory.write("Porto is on the Douro.", "towns")
     memory.undo()
     assert not memory.storage.exists("towns")
     assert [entry.id for entry in memory.entries.list_entries()] == captured
-    third = memory.entries.capture("Observation of another kind.").id
+    memory.entries.capture("Observation of another kind.")
+    listed = memory.history()[0]
     memory.undo()
-    assert third not in [entry.id for entry in memory.entries.list_entries()]
+    assert memory.history()[1].id == listed.id and listed.first.kind == "capture"
     assert [entry.id for entry in memory.entries.list_entries()] == captured
 
 
@@ -371,7 +346,3 @@ def test_a_home_that_is_no_domain_is_told_and_one_that_can_be_no_page_refused(
     assert "'gardening' is no domain, and no page yet" in caplog.messages[0]
     with pytest.raises(InvalidSetting, match="neither a domain nor a page"):
         any_memory.entries.capture("Four.", home="../etc")
-
-
-def test_tags_may_be_listed_with_commas(any_memory: Memory) -> None:
-    assert any_memory.entries.capture("One.", tags=["ctr, ads", "ctr", "q,"]).entry.tags == ("ctr", "ads", "q")

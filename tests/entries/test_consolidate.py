@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -14,44 +14,20 @@ import pytest
 
 from memory_v2 import Memory
 from memory_v2.errors import InvalidSetting, ModelError, StorageConflict
-from memory_v2.models.base import Conversation, Reply, ToolCall, ToolResult
+from memory_v2.models.base import Conversation, Reply, ToolCall
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.page import parse_page, source_of
+from tests.entries.made import answering, files
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 Calls = list[tuple[str, dict[str, Any]]]
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
-        yield memory
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Every page and every entry, by path."""
-    found = (one for one in folder.rglob("*.md") if ".metadata" not in one.parts)
-    return {str(one.relative_to(folder)): one.read_bytes() for one in found}
-
-
 def with_model(memory: Memory, decide: Callable[[Conversation], Reply], **setting: Any) -> Memory:
     return Memory(memory.storage, ScriptedModel(decide), now=lambda: NOW, **setting)
-
-
-def answering(*calls: tuple[str, dict[str, Any]], told: list[str] | None = None) -> Callable[[Conversation], Reply]:
-    """A model that makes these calls, and refuses to go on; what it is told is noted."""
-
-    def decide(conversation: Conversation) -> Reply:
-        if told is not None:
-            told.extend(one.prompt.text for one in conversation.messages if not hasattr(one, "reply"))
-        if any(isinstance(message, ToolResult) for message in conversation.messages):
-            return Reply("no", stop_reason="refusal")
-        return Reply("", tuple(ToolCall(name, given) for name, given in calls), stop_reason="tool_use")
-
-    return decide
 
 
 def week(memory: Memory) -> None:
@@ -163,34 +139,23 @@ def test_what_cannot_be_asked_for_is_refused(memory: Memory, asked: dict[str, An
         memory.entries.consolidate(**asked)
 
 
-def test_a_plan_is_refused_if_a_page_has_changed_since(memory: Memory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["projects/silica", "obs-2026-02-16-001", "gone"])
+def test_a_plan_is_refused_if_a_page_or_an_entry_has_changed_since(memory: Memory, tmp_path: Path, what: str) -> None:
     week(memory)
     memory.entries.consolidate()
-    memory.write("Silica is fast.", "projects/silica", "append")
+    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
+    if what == "projects/silica":
+        memory.write("Silica is fast.", what, "append")
+    elif what == "gone":
+        file.unlink()
+    else:
+        file.write_text(file.read_text().replace("90%", "91%"))
     before = files(tmp_path)
-    with pytest.raises(StorageConflict, match="projects/silica"):
+    with pytest.raises(StorageConflict, match="obs-2026-02-16-001" if what == "gone" else what):
         memory.entries.consolidate(apply=True)
     assert files(tmp_path) == before
     memory.entries.consolidate()
     assert memory.entries.consolidate(apply=True).revision
-
-
-def test_a_plan_is_refused_if_an_entry_has_changed_since(memory: Memory, tmp_path: Path) -> None:
-    week(memory)
-    memory.entries.consolidate()
-    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
-    file.write_text(file.read_text().replace("90%", "91%"))
-    with pytest.raises(StorageConflict, match="obs-2026-02-16-001"):
-        memory.entries.consolidate(apply=True)
-    assert not memory.storage.exists("insights")
-
-
-def test_a_plan_is_refused_if_an_entry_is_gone(memory: Memory, tmp_path: Path) -> None:
-    week(memory)
-    memory.entries.consolidate()
-    next(tmp_path.rglob("obs-2026-02-16-001.md")).unlink()
-    with pytest.raises(StorageConflict, match="obs-2026-02-16-001"):
-        memory.entries.consolidate(apply=True)
 
 
 def test_a_home_of_which_nothing_is_left_is_done(memory: Memory) -> None:
@@ -220,7 +185,7 @@ def test_a_plan_for_other_entries_or_another_model_is_not_carried_out(memory: Me
 def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
     week(memory)
     memory.entries.consolidate()
-    kept = json.loads(memory.storage.state.read("consolidation") or b"")
+    kept = json.loads(memory.storage.state.read("plans/consolidate") or b"")
     other = {**kept, "steps": [{**one, "state": "new"} for one in kept["steps"]]}
     for damaged in (
         b"{",
@@ -229,7 +194,7 @@ def test_a_plan_that_is_not_to_be_read_is_made_again(memory: Memory) -> None:
         json.dumps(other).encode(),
         json.dumps({**kept, "steps": [{}]}).encode(),
     ):
-        memory.storage.state.write("consolidation", damaged)
+        memory.storage.state.write("plans/consolidate", damaged)
         assert len(memory.entries.consolidate(apply=True).of("work in")) == 3
         memory.undo()
 
@@ -238,7 +203,7 @@ def test_forgetting_takes_a_text_out_of_a_plan_that_is_kept(memory: Memory) -> N
     week(memory)
     memory.entries.consolidate()
     memory.forget("Restores take 4 hours.", apply=True)
-    assert b"Restores take 4 hours" not in (memory.storage.state.read("consolidation") or b"")
+    assert b"Restores take 4 hours" not in (memory.storage.state.read("plans/consolidate") or b"")
     with pytest.raises(StorageConflict):
         memory.entries.consolidate(apply=True)
     memory.entries.consolidate()
@@ -249,7 +214,7 @@ def test_forgetting_takes_a_text_out_of_a_plan_that_is_kept(memory: Memory) -> N
 # a model decides
 
 
-def test_carrying_a_plan_out_asks_no_model(memory: Memory) -> None:
+def test_a_model_sees_each_entry_with_its_day_and_by_whom_and_carrying_out_asks_none(memory: Memory) -> None:
     week(memory)
     asked: list[str] = []
     place = ("place", {"page": "insights", "blocks": "n1-n2"})
@@ -260,13 +225,6 @@ def test_carrying_a_plan_out_asks_no_model(memory: Memory) -> None:
     assert len(asked) == 1
     assert done == shown
     assert done.cost.calls == 0
-
-
-def test_a_model_sees_each_entry_with_its_day_and_by_whom(memory: Memory) -> None:
-    week(memory)
-    asked: list[str] = []
-    place = ("place", {"page": "insights", "blocks": "n1-n2"})
-    with_model(memory, answering(place, told=asked)).entries.consolidate("insights")
     assert "noted 2026-02-15 by hawk · backup\n[n1] Lesson: test the restore." in asked[0]
     assert "noted 2026-02-17 by shield\n[n2] Restores take 4 hours." in asked[0]
 
@@ -462,8 +420,11 @@ def test_an_entry_of_several_blocks_is_kept_to_the_letter(memory: Memory) -> Non
         assert line_source(memory, "technical", words) == "entries/hawk/obs-2026-02-15-001"
 
 
-def test_archived_entries_and_copies_and_what_cannot_be_changed_are_left(memory: Memory, tmp_path: Path) -> None:
+def test_archived_and_closed_entries_and_copies_and_what_cannot_be_changed_are_left(
+    memory: Memory, tmp_path: Path
+) -> None:
     week(memory)
+    memory.entries.retract(memory.entries.capture("It is slow.", "hawk", home="insights").id, "it is not")
     memory.entries.promote(only="hawk/obs-2026-02-15-001", apply=True)
     broken = next(tmp_path.rglob("obs-2026-02-16-001.md"))
     broken.write_text(broken.read_text().replace("home:", "home: [", 1))
@@ -472,13 +433,6 @@ def test_archived_entries_and_copies_and_what_cannot_be_changed_are_left(memory:
     archive.parent.mkdir(parents=True)
     vault.rename(archive)
     assert [one.name for one in memory.entries.consolidate().of("work in")] == ["hawk/obs-2026-02-15-001"]
-
-
-def test_a_closed_entry_is_left(memory: Memory, tmp_path: Path) -> None:
-    week(memory)
-    file = next(tmp_path.rglob("obs-2026-02-16-001.md"))
-    file.write_text(file.read_text().replace("home: projects/silica", "home: projects/silica\nstatus: closed"))
-    assert "hawk/obs-2026-02-16-001" not in [one.name for one in memory.entries.consolidate().of("work in")]
 
 
 def test_only_the_line_of_its_key_changes_in_a_header(memory: Memory, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_shard_of_the_specification_is_read() -> None:
     shard = read_shard(json.dumps(SPECIFIED), "shard_technical.json", "daryl")
     (entry,) = shard.entries
     assert not shard.findings
-    assert (shard.domain, entry.home, entry.importance, entry.confidence) == ("technical", "technical", 0.8, None)
+    assert (shard.domain.name, entry.home, entry.importance, entry.confidence) == ("technical", "technical", 0.8, None)
     assert entry.id == "daryl/obs-2026-02-06-001"
     assert entry.observed_at == datetime(2026, 2, 6, 3, tzinfo=UTC)
     assert entry.source == Source(channel="moltbook")

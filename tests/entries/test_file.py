@@ -77,7 +77,7 @@ BILLIONS = "".join(f"{two}: &{two} [{', '.join([f'*{one}'] * 9)}]\n" for one, tw
 @pytest.mark.parametrize(
     ("text", "kind", "line"),
     [
-        ("---\ntags: [a, b\nconfidence: 0.8\n---\nText.\n", "broken-header", 3),
+        ("---\ntags: [a, b\nconfidence: 0.8\n---\nText.\n", "broken-header", 2),
         ("---\ntags: [a]\nno end\n", "broken-header", 1),
         ("---\ntags: a\ntags: b\n---\n", "broken-header", 3),
         ("---\n- just\n- a list\n---\n", "broken-header", 2),

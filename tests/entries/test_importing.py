@@ -10,9 +10,9 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.entries.importing import KNOWN, NO_ENTRY
 from memory_v2.plan import Plan
+from tests.entries.made import files
 from tests.entries.test_daryl import OF_THE_PROGRAM, SPECIFIED
 from tests.entries.test_ocean import FILES, IDS, NAME
-from tests.entries.test_upkeep import files
 
 SHARDS = {
     "shards/shard_technical.json": json.dumps(SPECIFIED).encode(),
@@ -32,15 +32,17 @@ def memory(tmp_path: Path) -> Memory:
 
 def test_a_vault_comes_in_to_the_byte_and_undo_takes_it_back(memory: Memory, tmp_path: Path) -> None:
     plan = memory.entries.import_files(FILES)
-    assert not files(tmp_path)
+    assert not files(tmp_path / "entries")
     done = memory.entries.import_files(FILES, apply=True)
     assert done == plan
     assert [one.name for one in done.planned][:6] == IDS
-    assert files(tmp_path) == {name: data for name, data in FILES.items() if name not in skipped(done, NO_ENTRY)}
+    assert files(tmp_path / "entries") == {
+        name: data for name, data in FILES.items() if name not in skipped(done, NO_ENTRY)
+    }
     again = memory.entries.import_files(FILES, apply=True)
     assert (again.revision, again.planned, len(skipped(again, KNOWN))) == (None, (), 7)
     memory.undo()
-    assert not files(tmp_path)
+    assert not files(tmp_path / "entries")
 
 
 def test_an_observation_does_not_overwrite_another_one(memory: Memory, tmp_path: Path) -> None:
@@ -80,3 +82,21 @@ def test_what_is_no_shard_is_told_and_the_rest_comes_in(memory: Memory) -> None:
     plan = memory.entries.import_files(SHARDS | broken, agent="daryl")
     assert len(plan.planned) == 3
     assert {one.path for one in plan.warnings if one.severity == "error"} == broken.keys()
+
+
+def test_a_domain_that_the_memory_lacks_comes_in_with_its_keywords(memory: Memory, tmp_path: Path) -> None:
+    config = {"name": "Jardín", "description": 'leeks and "kale"', "keywords": ["leek", "kale\\n"]}
+    garden = {"domain": "garden", "config": config, "transactions": SPECIFIED["transactions"]}
+    files_of = {"shards/shard_garden.json": json.dumps(garden).encode()}
+    assert memory.entries.import_files(files_of).of("add")[0].target == "garden"
+    assert not files(tmp_path / "entries")
+    done = memory.entries.import_files(files_of, agent="daryl", apply=True)
+    assert done.title == "1 entry new, 0 known, 0 other files"
+    *others, added = memory.entries.domains().domains
+    assert (added.title, added.description, added.keywords) == ("Jardín", 'leeks and "kale"', ("leek", "kale\\n"))
+    assert len(others) == 5
+    assert memory.entries.route_text("Kale and a leek.").home == "garden"
+    assert memory.entries.export_shards()["shard_garden.json"]["config"] == config
+    assert memory.entries.import_files(files_of, agent="daryl", apply=True).revision is None
+    wrong = {"shards/a.json": json.dumps(garden | {"domain": "two words/x"}).encode()}
+    assert [one.kind for one in memory.entries.import_files(wrong).warnings] == ["unknown-domain"]

@@ -6,12 +6,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from memory_v2.entries.entry import Decay, Reference
+from memory_v2.entries.entry import Decay, Entry, Reference
 from memory_v2.entries.importing import Vault, read_vault
 from memory_v2.entries.references import Targets
-from memory_v2.entries.sharing import plan_promotion
-from memory_v2.entries.upkeep import plan_ageing
-from tests.entries.made import DAY, noon
+from memory_v2.entries.upkeep import plan_ageing, plan_promotion
+from tests.entries.made import DAY, noon, stock
 from tests.entries.test_sharing import NOW
 
 NAME = "obs-2026-02-15-001.md"
@@ -63,25 +62,26 @@ def vault() -> Vault:
     return read_vault(FILES)
 
 
+def entries(vault: Vault) -> list[Entry]:
+    return [one.entry for one in vault.observed]
+
+
 def told(vault: Vault, kind: str) -> dict[str, str]:
     return {finding.path: finding.message for finding in vault.findings if finding.kind == kind}
 
 
 def test_every_folder_is_an_agent_and_one_name_in_six_of_them_is_six_entries(vault: Vault) -> None:
-    assert [entry.id for entry in vault.entries] == [*IDS, "shared/captain-obs-2026-02-15-001"]
+    assert [entry.id for entry in entries(vault)] == [*IDS, "shared/captain-obs-2026-02-15-001"]
     assert vault.others == ("agents/captain/SOUL.md", "shared/CONTEXT.md")
 
 
 def test_both_schemas_are_read(vault: Vault) -> None:
-    by_id = {entry.id: entry for entry in vault.entries}
+    by_id = {entry.id: entry for entry in entries(vault)}
     hawk, fury = by_id["hawk/obs-2026-02-15-001"], by_id["fury/obs-2026-02-15-001"]
     assert (hawk.confidence, hawk.importance, hawk.decay) == (0.82, None, Decay("linear", 30))
     assert (fury.confidence, fury.importance, fury.decay) == (None, 0.8, Decay("ttl", 30))
-    assert all(entry.observed_at == DAY for entry in vault.entries)
-
-
-def test_a_body_without_a_final_line_end_stays_as_it_is(vault: Vault) -> None:
-    assert next(one.text for one in vault.entries if one.space == "shield") == "Rule 7 holds from May on."
+    assert all(entry.observed_at == DAY for entry in entries(vault))
+    assert by_id["shield/obs-2026-02-15-001"].text == "Rule 7 holds from May on."  # without a final line end
 
 
 def test_a_name_that_six_agents_use_is_told_with_all_of_them_the_entry_itself_too(vault: Vault) -> None:
@@ -90,8 +90,8 @@ def test_a_name_that_six_agents_use_is_told_with_all_of_them_the_entry_itself_to
 
 
 def test_a_reference_that_is_a_path_leads_to_its_entry_or_is_told(vault: Vault) -> None:
-    targets = Targets(vault.entries)
-    hawk = next(one for one in vault.entries if one.space == "hawk")
+    targets = Targets(entries(vault))
+    hawk = next(one for one in entries(vault) if one.space == "hawk")
     assert hawk.references == (Reference("related", "agents/scout/memory/vault/obs-2026-02-15-001.md"),)
     assert targets.lead(hawk.references[0].target, hawk.id).targets == ("scout/obs-2026-02-15-001",)
     nowhere = [one for one in vault.findings if one.kind == "nowhere-reference"]
@@ -119,14 +119,14 @@ def test_a_shared_copy_of_an_agent_that_is_gone_is_told_with_its_like(vault: Vau
 
 
 def test_what_is_shared_already_is_not_promoted_again(vault: Vault) -> None:
-    plan = plan_promotion(vault.entries, NOW, only="fury/obs-2026-02-15-001")
+    plan = plan_promotion(stock(*entries(vault)), NOW, only="fury/obs-2026-02-15-001")
     assert [one.reason for one in plan.skipped] == ["it is shared already, as shared/captain-obs-2026-02-15-001"]
-    assert [one.name for one in plan_promotion(vault.entries, NOW).planned] == ["hawk/obs-2026-02-15-001"]
+    assert [one.name for one in plan_promotion(stock(*entries(vault)), NOW).planned] == ["hawk/obs-2026-02-15-001"]
 
 
 @pytest.mark.parametrize(("past", "gone"), [(13, []), (14, ["watchtower"]), (31, ["forge", "fury", "hawk", "scout"])])
 def test_every_vault_is_aged_by_its_own_rules(vault: Vault, past: int, gone: list[str]) -> None:
-    expired = plan_ageing(vault.entries, noon(DAY + timedelta(days=past))).planned
+    expired = plan_ageing(stock(*entries(vault)), noon(DAY + timedelta(days=past))).planned
     spaces = {one.name.partition("/")[0] for one in expired}
     assert set(gone) <= spaces
     assert "shield" not in spaces
@@ -136,7 +136,7 @@ def test_every_vault_is_aged_by_its_own_rules(vault: Vault, past: int, gone: lis
 def test_one_id_in_several_files_is_an_error_and_both_are_read() -> None:
     twice = {f"agents/hawk/memory/{store}/{NAME}": observation("CTR.\n") for store in ("vault", "archive")}
     vault = read_vault(twice)
-    assert [entry.archived for entry in vault.entries] == [True, False]
+    assert [entry.archived for entry in entries(vault)] == [True, False]
     assert told(vault, "repeated-id").keys() == twice.keys()
 
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_told_with_its_line_and_the_rest_is_read() -> Non
             folder + "obs-2026-02-15-005.md": b"No front matter.\n",
         }
     )
-    texts = {entry.name: entry.text for entry in vault.entries}
+    texts = {entry.name: entry.text for entry in entries(vault)}
     assert texts["obs-2026-02-15-005"] == "No front matter.\n"
     assert "Broken.\n" in texts["obs-2026-02-15-001"]
     broken = next(one for one in vault.findings if one.path.endswith("15-001.md"))
@@ -159,6 +159,6 @@ def test_what_cannot_be_read_is_told_with_its_line_and_the_rest_is_read() -> Non
     assert told(vault, "two-days").keys() == {folder + "obs-2026-02-16-002.md"}
     assert told(vault, "two-lifetimes").keys() == {folder + "obs-2026-02-15-004.md"}
     assert folder + "note.md" in {one.path for one in vault.findings}
-    bare = next(one for one in vault.entries if one.name.endswith("15-005"))
+    bare = next(one for one in entries(vault) if one.name.endswith("15-005"))
     assert (bare.observed_at, bare.decay) == (DAY, Decay())
-    assert not plan_ageing([bare], noon(date(2999, 1, 1))).planned
+    assert not plan_ageing(stock(bare), noon(date(2999, 1, 1))).planned

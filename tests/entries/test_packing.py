@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
-from memory_v2.entries.indexing import Source
+from memory_v2.entries.files import open_index
 from memory_v2.entries.places import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
-from memory_v2.index.entries import EntryIndex
 from memory_v2.index.store import Store
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.base import Stored
@@ -23,17 +21,12 @@ from memory_v2.storage.history import PageChange
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS
+from tests.entries.made import files
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 HAWK = "entries/agents/hawk/memory"
 PACK = f"{HAWK}/archive/packed/2026-02-001"
 FIRST, SECOND = "hawk/obs-2026-02-15-001", "hawk/obs-2026-02-16-001"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
-        yield memory
 
 
 def captured(memory: Memory) -> None:
@@ -44,10 +37,6 @@ def captured(memory: Memory) -> None:
     memory.entries.capture("The shop moves to Porto.", "hawk", date="2026-02-16", importance=0.9)
     memory.entries.capture("The shop opens at nine.", "hawk", date="2026-02-17")
     memory.entries.capture("The shop has a new lamp.", "hawk", date="2026-05-20", importance=0.1)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.glob("entries/**/*.md"))}
 
 
 def test_what_is_old_and_of_low_importance_is_packed_and_undo_brings_every_byte_back(
@@ -270,7 +259,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    store, index = memory.entries.store, EntryIndex(Source(memory.storage, UTC_DAYS), Store(None))
+    store, index = memory.entries.store, open_index(memory.storage, UTC_DAYS, Store(None))
     asked: list[str] = []
     read = memory.storage.read
 

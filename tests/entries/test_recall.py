@@ -14,7 +14,7 @@ import pytest
 
 from memory_v2 import Memory
 from memory_v2.entries.entry import Reference
-from memory_v2.entries.indexing import Source
+from memory_v2.entries.files import EntryFiles
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.store import FILE, Store
@@ -24,17 +24,10 @@ from memory_v2.operations.results import EntryResult, SearchResults
 from memory_v2.serialize import document
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.calendar import UTC_DAYS
 from memory_v2.tools import dispatch
 from tests.operations.scenes import call, calls
 
 NOW = datetime(2026, 2, 15, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
-        yield memory
 
 
 def entries_of(results: SearchResults) -> list[EntryResult]:
@@ -55,8 +48,14 @@ def test_an_exact_entry_comes_before_a_vague_page_and_the_other_way_round(memory
     assert first.entry == "hawk/obs-2026-02-15-001"
     assert (first.excerpt, first.date) == ("Insurance CTR dropped 12% in the whole vertical.", NOW.date())
     assert "office" in [one.path for one in others]
+    assert memory.replay().agrees
+    shown = document(memory.search("office", only="pages"))
+    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0]) and "archived_left_out" not in shown
     assert memory.search("When was the lighthouse repainted white?")[0].path == "lighthouse"
     assert ids(memory.search("When was the lighthouse repainted white?")) == ["hawk/obs-2026-02-15-002"]
+    told = dispatch(memory, "search_memory", {"query": "When was the lighthouse repainted?"}).text
+    assert "entry hawk/obs-2026-02-15-002; said on 2026-02-15\nThe lighthouse was mentioned." in told
+    assert "lighthouse, line 3" in told
 
 
 def test_a_word_that_only_an_expired_entry_has_is_no_typing_error(memory: Memory) -> None:
@@ -236,14 +235,6 @@ def test_an_entry_is_shown_if_the_page_that_it_was_worked_into_answers_less_well
     assert [one.path.split("/")[0] for one in results] == ["entries", "cellar"]
 
 
-def test_a_memory_without_entries_answers_as_before(memory: Memory) -> None:
-    memory.write("Zebras are striped.")
-    results = memory.search("zebras")
-    shown = document(results)
-    assert {"entry", "factors", "archived"}.isdisjoint(shown["results"][0])
-    assert "archived_left_out" not in shown
-
-
 def test_a_memory_of_entries_only_answers(memory: Memory) -> None:
     memory.entries.capture("The build takes nine minutes.")
     results = memory.search("How long does the build take?")
@@ -297,14 +288,14 @@ def test_what_others_capture_and_edit_is_found(memory: Memory, tmp_path: Path) -
     assert ids(memory.search("valve")) == []
 
 
-class CountingSource(Source):
-    """A source that counts the files that are asked for their stamps."""
+class CountingFiles(EntryFiles):
+    """The files of entries, which counts those that are asked for their stamps."""
 
     asked = 0
 
     def stamps(self, below: str = "") -> Iterator[Any]:
         for stamp in super().stamps(below):
-            CountingSource.asked += 1
+            CountingFiles.asked += 1
             yield stamp
 
 
@@ -316,17 +307,17 @@ def test_a_search_does_not_walk_over_all_files(tmp_path: Path) -> None:
         for number in range(1, 301):
             (folder / f"obs-2025-{month:02}-01-{number:03}.md").write_text(f"Build {month}-{number} has passed.")
         os.utime(folder, (1, 1))
-    index = EntryIndex(CountingSource(storage, UTC_DAYS), Store(None))
+    index = EntryIndex(storage, CountingFiles, Store(None))
     index.refresh()
-    assert CountingSource.asked == 2_100
+    assert CountingFiles.asked == 2_100
     time.sleep(0.1)  # the marks of folders that have just changed are not final
     index.expire()
     index.refresh()
     storage.write("entries/agents/hawk/memory/vault/2025-03/obs-2025-03-02-001", b"The pump leaks.")
-    CountingSource.asked = 0
+    CountingFiles.asked = 0
     index.expire()
     index.refresh()
-    assert CountingSource.asked <= 301 + 500
+    assert CountingFiles.asked <= 301 + 500
     assert len(index.files()) == 2_101
 
 
@@ -375,13 +366,6 @@ def test_an_index_that_is_damaged_is_filled_again(memory: Memory, tmp_path: Path
         assert tables.execute("SELECT count(*) FROM entries").fetchone() == (1,)
 
 
-def test_a_search_with_entries_is_replayed(memory: Memory) -> None:
-    memory.write("The pump stands in the cellar.", "pump")
-    memory.entries.capture("The pump leaks.")
-    assert len(memory.search("pump")) == 2
-    assert memory.replay().agrees
-
-
 def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(LocalStorage(tmp_path), now=lambda: NOW) as memory:
         for number in range(5):
@@ -406,11 +390,3 @@ def test_plans_and_lists_read_only_what_has_changed(tmp_path: Path, monkeypatch:
         read.clear()
         assert len(memory.entries.list_entries()) == 6
         assert len([path for path in read if "obs-" in path]) == 1
-
-
-def test_the_tool_that_searches_tells_entries_apart_from_pages(memory: Memory) -> None:
-    memory.write("The pump stands in the cellar.", "pump")
-    memory.entries.capture("The pump leaks.", "hawk")
-    told = dispatch(memory, "search_memory", {"query": "Does the pump leak?"}).text
-    assert "entry hawk/obs-2026-02-15-001; said on 2026-02-15\nThe pump leaks." in told
-    assert "pump, line 3" in told

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from memory_v2.entries.entry import Entry, Source
-from memory_v2.entries.sharing import plan_promotion
+from memory_v2.entries.upkeep import plan_promotion
 from memory_v2.errors import UsageError
 from memory_v2.plan import Plan
-from tests.entries.made import made
+from tests.entries.made import made, stock
 
 NOW = datetime(2026, 2, 20, 12, tzinfo=UTC)
-NOTHING = plan_promotion((), NOW)
+NOTHING = plan_promotion(stock(), NOW)
 SURE = made("hawk/obs-2026-02-15-001", "Buyers pay net 30.\n", confidence=0.9)
 
 
 def plan(*entries: Entry, **options: Any) -> Plan:
-    return plan_promotion(entries, NOW, **options)
+    return plan_promotion(stock(*entries), NOW, **options)
 
 
 def promoted(*entries: Entry, **options: Any) -> list[str]:
@@ -33,12 +33,7 @@ def test_what_is_sure_enough_is_copied_and_says_where_it_came_from() -> None:
     assert (promotion.name, copy.id, copy.promoted_from) == (SURE.id, "shared/hawk-obs-2026-02-15-001", SURE.id)
     assert (copy.text, copy.confidence, copy.promoted_at) == (SURE.text, 0.9, NOW)
     assert promotion.reason == "confidence 0.9"
-
-
-def test_the_second_run_does_nothing() -> None:
-    (promotion,) = plan(SURE).planned
-    again = plan(replace(SURE, promoted_to=(promotion.facts["copy"].id,)), promotion.facts["copy"])
-    assert not again.steps and not again.warnings
+    assert plan(replace(SURE, promoted_to=(copy.id,)), copy) == NOTHING
 
 
 def test_the_threshold_verification_and_one_entry_can_be_asked_for() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from memory_v2.errors import StorageError
 from memory_v2.hosts.connect import RECORDS, apply, plan, undo
@@ -410,10 +411,8 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
 
 
 def test_the_skill_is_half_a_page_that_every_host_can_read() -> None:
-    from ruamel.yaml import YAML
-
     _, front, text = skill_text().split("---\n", 2)
-    told = YAML(typ="safe").load(front)
+    told = yaml.safe_load(front)
     assert told["name"] == "silica-memory"
     assert len(told["description"]) <= 1_024  # what hosts read of a description
     assert len(text.split()) < 350

@@ -83,7 +83,7 @@ def main() -> None:
     for place in sorted((root / OURS).iterdir()):
         if not place.is_symlink() and (lines := _of(place)):
             print(f"{f'{OURS}/{place.name}':32}{len(lines):8,}")
-    for room in ("migrate", "tests", "bench"):
+    for room in ("migrate", "tests", "bench", "demo"):
         print(f"{room:32}{len(_lines(root / room)):8,}")
     functions = [node for tree in names.values() for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     lengths = [(node.end_lineno or node.lineno) - node.lineno + 1 for node in functions]

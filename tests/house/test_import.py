@@ -29,7 +29,7 @@ HEAVY = (
 ONLY_WHEN_WRITING = ("pydantic", "jinja2", "markdown_it", "filelock", "sqlite3")
 
 
-NOT_OFFLINE = ("pydantic", "jinja2", "ruamel", "_strptime")
+NOT_OFFLINE = ("pydantic", "jinja2", "yaml", "_strptime")
 
 
 def modules_loaded_by(code: str) -> set[str]:
@@ -76,7 +76,7 @@ def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(comm
     [
         (["read"], {"memory_v2.cli.search", "memory_v2.cli.agents", "memory_v2.mcp.options"}),
         (["search", "leeks"], {"memory_v2.cli.pages", "memory_v2.models.offline.filing", "memory_v2.operations.write"}),
-        (["capture", "Kale."], {"memory_v2.operations.write", "memory_v2.index.full_text", "ruamel.yaml"}),
+        (["capture", "Kale."], {"memory_v2.operations.write", "memory_v2.index.full_text", "yaml"}),
         (["write", "Kale."], {"memory_v2.cli.search", "memory_v2.operations.split", "memory_v2.models.offline.listed"}),
     ],
 )

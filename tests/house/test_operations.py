@@ -17,7 +17,7 @@ from memory_v2.operations.operation import info
 from memory_v2.storage.volatile import VolatileStorage
 from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 
-WAYS = ("run", "run_on_storage", "run_on_entries", "decide")
+WAYS = ("run", "run_on_storage", "run_on_entries")
 NO_OPERATIONS = {"open", "recover", "with_model", "rehearse", "check", "import_batch", "running", "cancel", "traces"}
 NO_OPERATIONS |= {"trace", "replay", "close", "pick_up"}
 METHODS = [

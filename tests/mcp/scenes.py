@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
@@ -26,6 +26,8 @@ AGES: tuple[Mode, ...] = ("auto", "legacy")
 """The newest protocol, without sessions, and the older ones, which shake hands."""
 WAIT = 60.0
 """Seconds that nobody waits for, if all is well."""
+HANGS = 90.0
+"""Seconds after which a scene has failed, also on a machine with much else to do."""
 
 
 def served(
@@ -40,21 +42,12 @@ def served(
 async def connected(
     memory: Memory, way: Way = "model", mode: Mode = "auto", wait: float = WAIT, **options: Any
 ) -> AsyncIterator[Client]:
-    """A client of the server for this memory."""
+    """A client of the server for this memory. What hangs fails."""
     server = MemoryServer(memory, way, wait, is_structured=True).server()
     known = Implementation(name="an-agent", version="1")
-    async with Client(server, mode=mode, client_info=known, **options) as client:
-        yield client
-
-
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    """Plays a scene; one that hangs fails."""
-
-    async def play() -> None:
-        with anyio.fail_after(90):  # also on a machine with much else to do
-            await scene()
-
-    anyio.run(play)
+    with anyio.fail_after(HANGS):
+        async with Client(server, mode=mode, client_info=known, **options) as client:
+            yield client
 
 
 def words(result: CallToolResult) -> str:

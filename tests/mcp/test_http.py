@@ -24,15 +24,15 @@ from memory_v2 import Memory
 from memory_v2.errors import InvalidSetting
 from memory_v2.mcp.http import check_access, is_loopback
 from memory_v2.storage.base import PENDING
-from tests.mcp.scenes import AGES, Mode, operation_of, pages, play, words
+from tests.mcp.scenes import AGES, HANGS, Mode, operation_of, pages, words
 from tests.mcp.test_stdio import environment, started
-from tests.wire.server import Hangs, Provider
+from tests.wire.server import Hangs
 from tests.wire.server import serving as provider_at_work
 
 HOST = "127.0.0.1"
 TOKEN = "a-token-of-twenty-four-c"
 WEB = "https://notes.example"
-pytestmark = pytest.mark.allow_hosts([HOST])
+pytestmark = [pytest.mark.anyio, pytest.mark.allow_hosts([HOST])]
 
 
 @dataclass(frozen=True)
@@ -87,32 +87,22 @@ def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@contextmanager
-def slow_provider() -> Iterator[Provider]:
-    """A provider of models that never answers."""
-    with provider_at_work() as provider:
-        provider.script = lambda _: Hangs()
-        yield provider
-
-
 @asynccontextmanager
 async def client_of(running: Running, mode: Mode = "auto", token: str = "", **options: Any) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as web,
-        Client(streamable_http_client(running.url, http_client=web), mode=mode, **options) as client,
-    ):
-        yield client
+    with anyio.fail_after(HANGS):
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as web,
+            Client(streamable_http_client(running.url, http_client=web), mode=mode, **options) as client,
+        ):
+            yield client
 
 
 @pytest.mark.parametrize("mode", AGES)
-def test_agents_write_and_find_over_http(protected: Running, mode: Mode) -> None:
-    async def scene() -> None:
-        async with client_of(protected, mode, TOKEN) as client, client_of(protected, mode, TOKEN) as other:
-            await client.call_tool("write_memory", {"content": f"Leeks are planted in March, says {mode}."})
-            assert mode in words(await other.call_tool("search_memory", {"query": "When are leeks planted?"}))
-
-    play(scene)
+async def test_agents_write_and_find_over_http(protected: Running, mode: Mode) -> None:
+    async with client_of(protected, mode, TOKEN) as client, client_of(protected, mode, TOKEN) as other:
+        await client.call_tool("write_memory", {"content": f"Leeks are planted in March, says {mode}."})
+        assert mode in words(await other.call_tool("search_memory", {"query": "When are leeks planted?"}))
 
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -194,42 +184,35 @@ def test_a_client_that_does_not_send_its_request_in_time_is_hung_up_on(tmp_path:
 
 
 @pytest.mark.parametrize("mode", AGES)
-def test_a_call_that_is_cancelled_halfway_changes_nothing(tmp_path: Path, mode: Mode) -> None:
+async def test_a_call_that_is_cancelled_halfway_changes_nothing(tmp_path: Path, mode: Mode) -> None:
     """Older clients send a notification, newer ones hang up."""
     memory = Memory.open(tmp_path)
     memory.write("# Garden\n\nTwo beds.", "garden")
     before = pages(memory)
-
-    async def scene(running: Running, provider: Provider) -> None:
-        async with client_of(running, mode) as client:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(client.call_tool, "write_memory", {"content": "Leeks are planted in March."})
-                while not provider.requests:
-                    await anyio.sleep(0.01)
-                tasks.cancel_scope.cancel()
-            while memory.storage.state.names(PENDING):
-                await anyio.sleep(0.01)
-
-    with slow_provider() as provider:
+    with provider_at_work() as provider:
+        provider.script = lambda _: Hangs()
         env = {"OPENAI_BASE_URL": f"{provider.url}/v1", "OPENAI_API_KEY": "k" * 20, "NO_PROXY": HOST}
         with serving(tmp_path, env=env | {"SILICA_MEMORY_MODEL": "openai:nobody"}) as running:
-            play(lambda: scene(running, provider))
+            async with client_of(running, mode) as client:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(client.call_tool, "write_memory", {"content": "Leeks are planted in March."})
+                    while not provider.requests:
+                        await anyio.sleep(0.01)
+                    tasks.cancel_scope.cancel()
+                while memory.storage.state.names(PENDING):
+                    await anyio.sleep(0.01)
     assert pages(memory) == before
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_stopped_files_what_waits(tmp_path: Path, by: signal.Signals) -> None:
+async def test_a_server_that_is_stopped_files_what_waits(tmp_path: Path, by: signal.Signals) -> None:
     Memory.open(tmp_path).write("# Garden\n\nTwo beds.", "garden")
-
-    async def scene(running: Running) -> None:
+    with serving(tmp_path, "--decide", "host") as running:
         async with client_of(running) as client:
             assert operation_of(words(await client.call_tool("write_memory", {"content": "Leeks are for March."})))
             os.kill(running.process.pid, by)
             while running.process.poll() is None:
                 await anyio.sleep(0.01)
-
-    with serving(tmp_path, "--decide", "host") as running:
-        play(lambda: scene(running))
     memory = Memory.open(tmp_path)
     assert memory.recover() == []
     assert "Leeks" in "".join(pages(memory).values())

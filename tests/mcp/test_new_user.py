@@ -19,11 +19,11 @@ from mcp.client.stdio import stdio_client
 from memory_v2.hosts.json_text import value_at
 from tests.forks import run_module
 from tests.hosts.test_connect import FILES, found, lay
-from tests.mcp.scenes import play, words
+from tests.mcp.scenes import words
 from tests.mcp.test_http import HOST, client_of, serving
 
 PROJECT = Path(__file__).parents[2]
-pytestmark = pytest.mark.allow_hosts([HOST])
+pytestmark = [pytest.mark.anyio, pytest.mark.allow_hosts([HOST])]
 SERVERS = {
     ".claude.json": "mcpServers",
     ".config/Claude/claude_desktop_config.json": "mcpServers",
@@ -50,22 +50,18 @@ async def use(client: Client, number: int) -> None:
         assert not (await client.call_tool("undo_memory", {})).is_error
 
 
-def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> None:
+async def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> None:
     lay(tmp_path)
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
     before = found(tmp_path)
     assert run_module("memory_v2.cli", "memory", "init", "--apply", cwd=tmp_path, env=environment).code == 0
-
-    async def scene() -> None:
-        for number, server in enumerate(servers(tmp_path)):
-            started = StdioServerParameters(command=server["command"], args=server["args"], env=environment)
-            async with Client(stdio_client(started), mode="auto") as client:
-                await use(client, number)
-        with serving(tmp_path / ".silica/memory_v2") as running:
-            async with client_of(running) as client:
-                await use(client, number + 1)
-
-    play(scene)
+    for number, server in enumerate(servers(tmp_path)):
+        started = StdioServerParameters(command=server["command"], args=server["args"], env=environment)
+        async with Client(stdio_client(started), mode="auto") as client:
+            await use(client, number)
+    with serving(tmp_path / ".silica/memory_v2") as running:
+        async with client_of(running) as client:
+            await use(client, number + 1)
     settings = json.loads((tmp_path / ".claude/settings.json").read_text("utf-8"))
     hook = shlex.split(settings["hooks"]["SessionStart"][-1]["hooks"][0]["command"])
     began = subprocess.run(hook, input=b"{}", capture_output=True, env=environment, check=True)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +12,9 @@ import pytest
 from mcp import Client
 
 from memory_v2 import Memory
-from tests.mcp.test_http import HOST
+from tests.mcp.test_http import HOST, Running, client_of, serving
 
-pytestmark = pytest.mark.allow_hosts([HOST])
+pytestmark = [pytest.mark.anyio, pytest.mark.allow_hosts([HOST])]
 
 SESSIONS, CALLS = 3, 12
 READS = ("search_memory", "read_memory", "list_memory_files", "get_memory_graph", "memory_history", "split_memory")
@@ -60,51 +55,20 @@ async def act(client: Client, name: str, chance: random.Random, log: Log) -> Non
         log.failed.append(str(result.content))
 
 
-async def play(address: str) -> Log:
-    log = Log()
-
-    async def agent(number: int) -> None:
-        chance = random.Random(number)
-        async with Client(address, mode="auto" if number % 2 else "legacy", read_timeout_seconds=300) as client:
-            for _ in range(CALLS):
-                await act(client, str(number), chance, log)
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(SESSIONS):
-            tasks.start_soon(agent, number)
-    return log
+async def agent(running: Running, number: int, log: Log) -> None:
+    chance = random.Random(number)
+    async with client_of(running, "auto" if number % 2 else "legacy") as client:
+        for _ in range(CALLS):
+            await act(client, str(number), chance, log)
 
 
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a server for the memory in a folder."""
-    command = [
-        sys.executable,
-        "-m",
-        "memory_v2.cli",
-        "memory",
-        "--path",
-        str(folder),
-        "mcp",
-        "--structured",
-        "--http",
-        "--port",
-        "0",
-    ]
-    own = {key: value for key, value in os.environ.items() if not key.startswith("SILICA_")}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own)
-    assert process.stderr is not None
-    try:
-        yield process.stderr.readline().split("serving ")[1].split()[0]
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
-
-
-def test_sessions_lose_nothing(tmp_path: Path) -> None:
+async def test_sessions_lose_nothing(tmp_path: Path) -> None:
     Memory.open(tmp_path).write("This memory is shared.")
-    with serving(tmp_path) as address:
-        log = anyio.run(play, address)
+    log = Log()
+    with serving(tmp_path, "--structured") as running:
+        async with anyio.create_task_group() as tasks:
+            for number in range(SESSIONS):
+                tasks.start_soon(agent, running, number, log)
     with Memory.open(tmp_path, "offline") as memory:
         lines = [line for page in memory.list_files() for line in memory.read(page.path).splitlines()]
         tree = "\n".join(line for line in lines if not line.startswith("- [["))  # where a text may describe a page

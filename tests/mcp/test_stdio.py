@@ -17,8 +17,9 @@ from mcp.client.stdio import stdio_client
 
 from memory_v2 import Memory
 from memory_v2.storage.base import PENDING
-from tests.mcp.scenes import AGES, Mode, operation_of, pages, play, words
+from tests.mcp.scenes import AGES, Mode, operation_of, pages, words
 
+pytestmark = pytest.mark.anyio
 PROJECT = Path(__file__).parents[2]
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -52,16 +53,13 @@ async def hosted(folder: Path, *options: str, mode: Mode = "auto") -> AsyncItera
 
 
 @pytest.mark.parametrize("mode", AGES)
-def test_a_host_starts_it_and_everything_works(tmp_path: Path, mode: Mode) -> None:
-    async def scene() -> None:
-        async with hosted(tmp_path, mode=mode) as client:
-            await client.call_tool("write_memory", {"content": "Leeks are planted in March."})
-            assert "March" in words(await client.call_tool("search_memory", {"query": "When are leeks planted?"}))
-            assert "Leeks" in words(await client.call_tool("read_memory", {}))
-            assert not (await client.call_tool("split_memory", {})).is_error
-            await client.call_tool("undo_memory", {})
-
-    play(scene)
+async def test_a_host_starts_it_and_everything_works(tmp_path: Path, mode: Mode) -> None:
+    async with hosted(tmp_path, mode=mode) as client:
+        await client.call_tool("write_memory", {"content": "Leeks are planted in March."})
+        assert "March" in words(await client.call_tool("search_memory", {"query": "When are leeks planted?"}))
+        assert "Leeks" in words(await client.call_tool("read_memory", {}))
+        assert not (await client.call_tool("split_memory", {})).is_error
+        await client.call_tool("undo_memory", {})
     assert "Leeks" not in "".join(pages(Memory.open(tmp_path)).values())
 
 

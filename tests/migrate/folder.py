@@ -1,14 +1,13 @@
-"""A folder of Markdown files, and a reader of no more than that: what the tests of the plan and the run need."""
+"""A folder of Markdown files, and what is read of it: what the tests of the plan and the run need."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.text.calendar import named_day
-from memory_v2.tree.block import decode
+from memory_v2.files.listing import list_files
+from memory_v2.migrate.folder import scan_files
+from memory_v2.migrate.source import Scan
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:
@@ -21,12 +20,5 @@ def write_files(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def scanned(folder: Path) -> Scan:
-    """Every `.md` file as a document; `@name` in a text refers to another."""
-    files = sorted(folder.rglob("*.md"), key=lambda file: str(file.relative_to(folder)))
-    documents = []
-    for file in files:
-        name, text = str(file.relative_to(folder)), decode(file.read_bytes())
-        links = tuple(one for one in re.findall(r"@([\w./-]+\.md)", text) if (folder / one).exists())
-        place = name.removesuffix(".md")
-        documents.append(SourceDocument(name, text, place, day=named_day(name), links=links))
-    return Scan("folder", documents)
+    """Every `.md` file as a document, whatever format the folder may be of."""
+    return scan_files("markdown", list_files(folder, lambda *_: None))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.readers import scan_paths
+from memory_v2.migrate.formats import scan_paths
 from memory_v2.migrate.source import Scan, SourceDocument
 
 

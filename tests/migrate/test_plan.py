@@ -11,9 +11,8 @@ import pytest
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
-from memory_v2.migrate.edited import read_plan
 from memory_v2.migrate.ledger import status_of
-from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.planning import make_plan, read_plan
 from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.serialize import document

@@ -8,7 +8,7 @@ import pytest
 from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.migrate import run as running
-from memory_v2.migrate.ledger import Ledger, status_of
+from memory_v2.migrate.ledger import claimed, status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import Run, run
 from memory_v2.migrate.source import Scan, SourceDocument
@@ -21,7 +21,7 @@ LONG = "# Long\n\n" + "".join(f"## Topic {n}\n\n{'A sentence about it. ' * 60}\n
 NOTES = {
     "profile.md": "# Who I am\n\nI like dark mode.\n",
     "long.md": LONG,
-    "projects/silica/README.md": "Silica is a framework, see @profile.md\n",
+    "projects/silica/README.md": "Silica is a framework, see [the profile](../../profile.md)\n",
     "projects/silica/architecture.md": "---\ntags: [design]\n---\n\n# Architecture\n\nThree loops.\n",
     "2026-02-03.md": "- met Alice\n",
 }
@@ -279,14 +279,15 @@ def test_bytes_that_are_not_utf_8_are_kept(tmp_path: Path) -> None:
 
 
 def test_an_empty_text_fails_alone(tmp_path: Path) -> None:
-    memory, folder = offline(), write_files(tmp_path, {"a.md": " \n", "b.md": "B.\n"})
-    done = brought(memory, folder)
+    scan = Scan("made up", [SourceDocument("a.md", " \n", "a"), SourceDocument("b.md", "B.\n", "b")])
+    memory = offline()
+    done = run(memory, scan, make_plan(memory, scan, tmp_path))
     assert {one.name: status_of(one) for one in done.plan.steps} == {"a.md": "failed", "b.md": "created"}
 
 
 def test_two_imports_from_one_source_at_once_are_refused(folder: Path) -> None:
     memory = offline()
-    with Ledger(memory.storage, folder).claimed(), pytest.raises(StorageError, match="another import from"):
+    with claimed(memory.storage, folder), pytest.raises(StorageError, match="another import from"):
         brought(memory, folder)
 
 

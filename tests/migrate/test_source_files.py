@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.listing import left_out_as_hidden, list_files
-from memory_v2.migrate.folder import find_places, scan_files
-from memory_v2.migrate.formats import MARKDOWN
-from memory_v2.migrate.readers import READERS, scan_paths
+from memory_v2.migrate.folder import Text, find_places, scan_files
+from memory_v2.migrate.formats import FORMATS, MARKDOWN, scan_paths
 from memory_v2.tree.block import encode
+from memory_v2.tree.front_matter import FrontMatter
 from memory_v2.tree.path import page_path
 from tests.migrate.folders import documents, left_out, read, write
 
@@ -68,7 +68,7 @@ def test_every_file_is_a_document_or_left_out_in_every_format(files: dict[str, b
                 write(folder, {name: content})
             except OSError:  # a file stands where a folder would be
                 continue
-        for reader in READERS:
+        for reader in FORMATS:
             try:
                 scan = reader.scan(folder)
             except UsageError:  # several personas
@@ -91,8 +91,8 @@ PART = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=80) |
 
 @given(names=st.lists(st.lists(PART, min_size=1, max_size=15).map("/".join), max_size=6), title=st.text(max_size=30))
 def test_a_place_can_be_the_path_of_a_page_whatever_the_files_are_called(names: list[str], title: str) -> None:
-    places = find_places([f"{name}.md" for name in names], lambda _: title)
-    for place in places.values():
+    texts = [Text(name, f"{name}.md", f"# {title}\n", FrontMatter(title=title)) for name in names]
+    for place, _ in find_places({text.address: text for text in texts}).values():
         assert page_path(place) == place
         assert place != "memory"
 

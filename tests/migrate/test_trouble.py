@@ -12,9 +12,9 @@ import pytest
 from memory_v2.errors import ModelError, NotAllowed, StorageError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.migrate import run as running
-from memory_v2.migrate.ledger import Ledger, digest_of, status_of
-from memory_v2.migrate.older import check_apart, check_empty, older_memory
-from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.formats import older_memory
+from memory_v2.migrate.ledger import digest_of, status_of
+from memory_v2.migrate.planning import check_apart, check_empty, make_plan
 from memory_v2.migrate.run import Run, run
 from memory_v2.models.base import Conversation, Reply, Usage
 from memory_v2.models.offline import OfflinePlanner
@@ -91,27 +91,6 @@ def test_what_was_not_reached_is_told(folder: Path) -> None:
     }
 
 
-def test_a_note_that_cannot_be_written_stops_the_import_and_stores_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = offline()
-
-    def refuse(*_: object) -> None:
-        raise StorageError("no permission")
-
-    monkeypatch.setattr(Ledger, "note", refuse)
-    assert str(brought(memory, folder).error) == "no permission" and not memory.storage.list_files()
-
-
-def test_a_note_that_cannot_be_read_is_named(folder: Path) -> None:
-    memory = offline()
-    brought(memory, folder)
-    name = memory.storage.state.names("imports")[0]
-    memory.storage.state.write(name, b"{")
-    with pytest.raises(StorageError, match=f"the note .metadata/{name}.json of an import cannot be read"):
-        brought(memory, folder)
-
-
 def test_others_may_write_meanwhile(folder: Path) -> None:
     storage = VolatileStorage(clock)
     ended = threading.Event()
@@ -164,14 +143,14 @@ def test_a_bucket_takes_an_import_and_a_second_one_changes_nothing(folder: Path,
         assert brought(memory, folder).plan.facts["totals"]["unchanged"] == len(FILES)
 
 
-def test_what_is_forgotten_goes_from_the_notes_of_imports(tmp_path: Path) -> None:
+def test_what_is_forgotten_goes_from_what_is_kept_of_imports(tmp_path: Path) -> None:
     memory = offline()
     folder = write_files(tmp_path, {"secret KX-4711.md": "# Plans\n\nSail to Skagen.\n", "a.md": "A.\n"})
     brought(memory, folder)
-    assert memory.forget("KX-4711").facts["notes"]
     memory.forget("KX-4711", apply=True)
-    noted = [memory.storage.state.read(name) or b"" for name in memory.storage.state.names("imports")]
-    assert noted and not any(b"KX-4711" in note for note in noted)
+    recorded = [revision.text for revision in memory.storage.history.revisions() if revision.kind == "import"]
+    assert recorded and not any("KX-4711" in text for text in recorded)
+    assert brought(memory, folder).plan.facts["totals"]["created"] == 0
 
 
 def priced(answer: Callable[[Conversation], Answer] = PLANNER.respond) -> ScriptedModel:
@@ -214,7 +193,7 @@ def test_what_refers_to_others_or_is_referred_to_keeps_its_page_so_that_the_link
     tmp_path: Path,
 ) -> None:
     files = {
-        "ada.md": "Ada keeps the books.\n\n@work/bob.md\n",
+        "ada.md": "Ada keeps the books.\n\nSee [him](work/bob.md).\n",
         "cat.md": "The cat is grey.\n",
         "work/bob.md": "Bob.\n",
     }
@@ -325,7 +304,8 @@ def test_equal_texts_have_equal_digests() -> None:
 def test_each_document_that_a_model_divides_has_the_limits_of_an_operation(tmp_path: Path) -> None:
     words = ("boats", "roses", "clocks")
     parts = {
-        word: "".join(f"## Of {word} {n}\n\n{f'All {word} are old. ' * 60}\n\n" for n in range(12)) for word in words
+        word: "".join(f"## Of {word} {word}{n}\n\n{f'All {word} are old. ' * 60}\n\n" for n in range(12))
+        for word in words
     }
     folder = write_files(tmp_path, {f"{word}.md": f"# {word}\n\n{text}" for word, text in parts.items()})
     memory = with_model(offline(), priced())

@@ -10,7 +10,7 @@ import pytest
 
 from memory_v2.errors import UsageError
 from memory_v2.files.left_out import LeftOut
-from memory_v2.migrate.readers import choose, scan_paths
+from memory_v2.migrate.formats import choose, scan_paths
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.tree.block import encode
 from tests.migrate.v1 import NOT_UTF8, write_v1
@@ -58,8 +58,8 @@ def test_a_note_whose_name_lost_its_end_gets_it_back(scan: Scan) -> None:
     assert (python.place, python.description) == ("knowledge/python3-12", "What 3.12 brought.")
     assert "python3.11" in python.notes[0]
     release = document(scan, "plans/v1.md")
-    assert (release.place, release.title) == ("plans/v1-5", "v1.5")
-    assert document(scan, "notes.md").title == ""
+    assert (release.place, release.title) == ("plans/v1-5", "V1.5")
+    assert document(scan, "notes.md").title == "Notes"
     older = left_out(scan, "knowledge/python3.11.metadata.json")
     assert not older.is_expected
     assert "What 3.11 brought." in older.reason

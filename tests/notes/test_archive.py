@@ -189,30 +189,27 @@ def test_a_memory_is_not_archived(notes: Notes) -> None:
 def test_a_damaged_journal_is_told(notes: Notes) -> None:
     journal = notes.folder / archive.JOURNAL
     journal.parent.mkdir()
-    journal.write_text(json.dumps({"files": 1}))
+    journal.write_text(json.dumps({"files": 1}) + "}")
     with pytest.raises(OSError, match="damaged"):
         notes.undo()
 
 
 @pytest.mark.parametrize(
-    ("files", "folders"),
+    "names",
     [
-        (["../2026-01-01.md"], []),
-        (["memory/../../2026-01-01.md"], []),
-        (["/etc/2026-01-01.md"], []),
-        (["{outside}/2026-01-01.md"], []),
-        (["memory/\0/2026-01-01.md"], []),
-        (["memory/linked/2026-01-01.md"], []),
-        (["memory/.ssh/id_rsa"], []),
-        ([["memory/2026-02-01.md", "../2026-02-01.md"]], []),
-        ([7], []),
-        ("2026-01-01.md", []),
-        (["memory/2026-02-01.md"], ["../outside"]),
-        (["memory/2026-02-01.md"], ["{outside}"]),
-        (["memory/2026-02-01.md"], ["memory"]),
+        ["../2026-01-01.md"],
+        ["memory/../../2026-01-01.md"],
+        ["/etc/2026-01-01.md"],
+        ["{outside}/2026-01-01.md"],
+        ["memory/\0/2026-01-01.md"],
+        ["memory/linked/2026-01-01.md"],
+        ["memory/.ssh/id_rsa"],
+        [["memory/2026-02-01.md", "../2026-02-01.md"]],
+        [7],
+        "2026-01-01.md",
     ],
 )
-def test_a_planted_journal_moves_nothing_in_or_out(notes: Notes, files: object, folders: list[str]) -> None:
+def test_a_planted_journal_moves_nothing_in_or_out(notes: Notes, names: object) -> None:
     outside = notes.folder.parent / "outside"
     (outside / "archive").mkdir(parents=True)
     for place in (outside, outside / "archive", notes.folder.parent):
@@ -220,7 +217,7 @@ def test_a_planted_journal_moves_nothing_in_or_out(notes: Notes, files: object, 
     (notes.folder / "memory/linked").symlink_to(outside)
     journal = notes.folder / archive.JOURNAL
     journal.parent.mkdir()
-    journal.write_text(json.dumps([{"files": files, "folders": folders}]).replace("{outside}", str(outside)))
+    journal.write_text(json.dumps([names]).replace("{outside}", str(outside)))
     before = hashes(notes.folder), hashes(outside)
     with pytest.raises(OSError, match=r"damaged|not inside"):
         notes.undo()
@@ -233,7 +230,7 @@ def test_a_planted_journal_moves_nothing_in_or_out(notes: Notes, files: object, 
 def test_a_link_out_of_the_folder_is_not_followed(notes: Notes, link: str) -> None:
     outside = notes.folder.parent / "outside"
     outside.mkdir()
-    (outside / "archive.json").write_text(json.dumps([{"files": ["memory/2026-02-01.md"], "folders": []}]))
+    (outside / "archive.json").write_text(json.dumps([["memory/2026-02-01.md"]]))
     (outside / "2026-02-01.md").write_text("a payload\n")
     place = notes.folder / link
     place.parent.mkdir(exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -251,7 +251,7 @@ def test_a_note_that_a_search_for_its_own_words_does_not_find_is_dark(tmp_path: 
             asked.append(query)
             return ["bed-0.md"]
 
-        context = AuditContext(notes._files, date(2026, 3, 1), search=search)
+        context = replace(notes._audited(Policy()), search=search)
         assert [one.path for one in dark(context)] == ["bed-1.md", "bed-2.md", "list.md"]
     assert [query.split()[0] for query in asked] == ["kale", "leek", "chard", "amaranth"]
 

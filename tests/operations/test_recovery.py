@@ -359,7 +359,8 @@ def test_readers_do_not_wait_until_a_large_page_is_divided(undivided: VolatileSt
     assert memory.search("ferry 2499")
     assert "while 129 KB were being divided" in memory.waiting()[0]
     memory.write("The weir was built in 1961.", "weir")
-    assert memory.waiting() == memory.check() == []
+    assert not memory.waiting()
+    assert not memory.check()
 
 
 def test_a_large_write_that_was_interrupted_is_undone_without_being_divided_first(undivided: VolatileStorage) -> None:

@@ -25,7 +25,8 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from tests.effort import effort
 from tests.operations.scenes import SMALL, Crowded, call, calls
-from tests.properties.test_hostile_model import Hostile, new_text
+from tests.properties.hostile import Hostile
+from tests.properties.sentences import text as any_text
 from tests.properties.whole import clock, stands
 
 FACT = "Silica uses pytest 8.3 since 2026-02-03."
@@ -168,7 +169,7 @@ def test_what_a_hostile_model_brought_about_can_be_done_again(
         elif kind == "split" and (pages := memory.storage.list_files()):
             memory.split(rng.choice(pages))
         else:
-            memory.write(new_text(rng, rng.randrange(200)))
+            memory.write(any_text(rng))
     names = memory.traces()
     assert sum(bool(memory.trace(name).of("commit")) for name in names) > 20
     assert {name: memory.replay(name).differences for name in names} == dict.fromkeys(names, ())

@@ -1,10 +1,10 @@
 """Does a text get lost when everything that the model says may be a lie? `python -m tests.properties.liar` tries.
 
 A memory in a folder goes through thousands of operations: writes of every kind, splits, undos of undos, deletions,
-renames, edits by hand, searches, repairs, and others who write meanwhile. A model that lies decides (`lies`). The
-operations are logged; log, files and history are then audited by `auditor`, which uses no code of the product.
-Prints what accounts for each line that was written and is not in the tree; exits with status 1 if nothing
-does, or if a text is not in the history to the letter.
+renames, edits by hand, searches, repairs, and others who write meanwhile. A `hostile` model decides. What each
+operation says is compared with the tree and its trace. The operations are logged; log, files and history are then
+audited by `auditor`, which uses no code of the product. Prints what accounts for each line that was written and is not
+in the tree; exits with status 1 if nothing does, or if a text is not in the history to the letter.
 """
 
 from __future__ import annotations
@@ -13,24 +13,29 @@ import argparse
 import json
 import logging
 import random
-import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memory_v2 import Memory
+from memory_v2.agent.loop import PLANNER_TURNS
 from memory_v2.errors import SilicaError
 from memory_v2.models.base import Conversation
 from memory_v2.models.scripted import Answer, ScriptedModel
+from memory_v2.operations.results import SearchResult, SearchResults, SplitResult, WriteResult
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.trace.recording import Event, Trace
+from memory_v2.tree.page import Page
 from tests.properties.auditor import Audit, audit
-from tests.properties.lies import Liar
+from tests.properties.hostile import MARK, Hostile
 from tests.properties.sentences import again, sentence, text
+from tests.properties.whole import faults, pages_of
 
 THRESHOLD = 2_048
 """The maximum size of a page in bytes: small, so that pages split often."""
@@ -43,15 +48,19 @@ SHARES |= {"look": 6, "delete": 5, "rename": 6, "merge": 6, "check": 4}
 """How often each operation is done, in proportion."""
 RIVALS = 0.06
 """How often somebody else changes a page while the model thinks: a share of its answers."""
+NAME = "hostile"
+TRACES = 5
 MODES = ("update",) * 17 + ("append",) * 2 + ("replace",)
 
 
 @dataclass
 class Session:
-    """Operations by chance on the memory in a folder, and their log."""
+    """Operations by chance on the memory in a folder, and their log. Unless it is edited by hand, the tree is whole
+    after each of them."""
 
     folder: Path
     seed: int
+    is_edited: bool = True
     chance: random.Random = field(init=False)
     done: int = 0
     logged: int = 0
@@ -59,15 +68,17 @@ class Session:
     given: list[str] = field(default_factory=list)
     decided: Counter[str] = field(default_factory=Counter)
     refused: int = 0
+    is_disturbed: bool = False
     failed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.liar = Liar(self.chance)
-        self.model = ScriptedModel(self._answer, "liar")
+        self.hostile = Hostile(self.chance)
+        self.model = ScriptedModel(self._answer, NAME)
+        self.storage = LocalStorage(self.folder)
         self.memory = Memory(
-            LocalStorage(self.folder), self.model, threshold=THRESHOLD, limits=LIMITS, now=self._clock, traces=1
+            self.storage, self.model, threshold=THRESHOLD, limits=LIMITS, now=self._clock, traces=TRACES
         )
 
     @property
@@ -78,7 +89,8 @@ class Session:
     def run(self, operations: int) -> None:
         """Does so many operations more, and has the last edits by hand recorded."""
         for _ in range(operations):
-            self._do(self.chance.choices(list(SHARES), list(SHARES.values()))[0] if self._paths() else "write")
+            did = self.chance.choices(list(SHARES), list(SHARES.values()))[0] if self._paths() else "write"
+            self._do("write" if did == "edit" and not self.is_edited else did)
             self.done += 1
         self._do("look")
 
@@ -86,15 +98,16 @@ class Session:
         """Does an operation, and logs it."""
         self.logged += 1
         self.model.sent.clear()
+        self.is_disturbed = False
         told = self.told = {"n": self.logged, "did": did, "acknowledged": True, "before": self._head()}
         try:
-            getattr(self, f"_{did}")(told)
+            self._compare(getattr(self, f"_{did}")(told))
         except SilicaError:
             told["acknowledged"] = False
             self.refused += 1
         except Exception as error:  # noqa: BLE001 - whatever a lie causes is what is looked for
             told["acknowledged"] = False
-            self.failed.append(f"operation {self.logged} ({did}): {type(error).__name__}: {error}"[:300])
+            self.wrong(f"{type(error).__name__}: {error}"[:300])
         told["after"] = self._head()
         with self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(told) + "\n")
@@ -103,35 +116,36 @@ class Session:
         """The liar's answer. While it thinks, somebody else may change a page."""
         if self.chance.random() < RIVALS and self._paths():
             asked = self.told
-            self._do(self.chance.choice(("rival", "edit")))
-            self.told = asked
-        return self.liar.answer(conversation)
+            self._do(self.chance.choice(("rival", "edit")) if self.is_edited else "rival")
+            self.told, self.is_disturbed = asked, True
+        return self.hostile.answer(conversation)
 
     # the operations: each notes its arguments before it is done
 
-    def _write(self, told: dict[str, Any]) -> None:
+    def _write(self, told: dict[str, Any]) -> WriteResult:
         page = self._page() if self.chance.random() < 0.25 else None
         new = again(self.chance, self.chance.choice(self.given)) if self.given and self.chance.random() < 0.4 else ""
         told |= {"text": new or text(self.chance), "page": page, "mode": self.chance.choice(MODES)}
         self.given = [*self.given[-LATELY:], told["text"]]
         result = self.memory.write(told["text"], page, told["mode"])
         who = result.decided_by
-        self.decided[f"{who}, {'with a lie' if self.liar.has_lied else 'honestly'}" if who == "liar" else who] += 1
+        self.decided[f"{who}, {'with a lie' if self.hostile.has_lied else 'honestly'}" if who == NAME else who] += 1
+        return result
 
     def _rival(self, told: dict[str, Any]) -> None:
         """Another process writes, without a model."""
         told |= {"did": "write", "text": text(self.chance), "page": self._page(), "mode": self.chance.choice(MODES)}
-        with Memory(LocalStorage(self.folder), threshold=THRESHOLD, now=self._clock, traces=1) as memory:
+        with Memory(LocalStorage(self.folder), threshold=THRESHOLD, now=self._clock, traces=TRACES) as memory:
             result = memory.write(told["text"], told["page"], told["mode"])
         self.decided[f"{result.decided_by}, of another process"] += 1
 
-    def _split(self, told: dict[str, Any]) -> None:
+    def _split(self, told: dict[str, Any]) -> SplitResult:
         told["page"] = self._page()
-        self.memory.split(told["page"])
+        return self.memory.split(told["page"])
 
-    def _search(self, told: dict[str, Any]) -> None:
+    def _search(self, told: dict[str, Any]) -> SearchResults:
         told["query"] = sentence(self.chance)
-        self.memory.search(told["query"])
+        return self.memory.search(told["query"])
 
     def _edit(self, told: dict[str, Any]) -> None:
         """A person adds a line to a page, or takes one away."""
@@ -189,8 +203,66 @@ class Session:
 
     def _head(self) -> str:
         """The newest commit."""
-        git = ["git", "--git-dir", str(self.folder / ".metadata/history.git"), "rev-parse", "--verify", "-q", "main"]
-        return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
+        return self.storage.history.head
+
+    # what is compared after each
+
+    def wrong(self, what: str) -> None:
+        """Notes what must not be."""
+        self.failed.append(f"operation {self.logged} ({self.told['did']}): {what}")
+
+    def _compare(self, result: WriteResult | SplitResult | SearchResults | None) -> None:
+        """Compares the tree, and what an operation says, with what has to be."""
+        pages = pages_of(self.storage)
+        for path, page in pages.items():
+            if MARK in path + page.text:
+                self.wrong(f"chatter of the model is on {path}")
+        for fault in [] if self.is_edited else faults(pages, THRESHOLD):
+            self.wrong(fault)
+        if self.is_disturbed:  # the page that it is about may be another by now
+            return
+        if isinstance(result, SearchResults):
+            for found in result:
+                if not is_grounded(found, pages.get(found.path)):
+                    self.wrong(f"{found.path}: {found.excerpt[:80]!r} does not stand on {found.lines}")
+        elif result:
+            if missing := [path for path in result.new_files if path not in pages]:
+                self.wrong(f"{missing} are not there")
+            if isinstance(result, WriteResult) and result.size_bytes != pages[result.path].size:
+                self.wrong(f"{result.path} has {pages[result.path].size} bytes, not {result.size_bytes}")
+        if result and (trace := self.memory.trace(result.trace)).of("ask"):
+            for lie in untrue(trace, result.decided_by, result.degraded):
+                self.wrong(lie)
+
+
+def is_grounded(found: SearchResult, page: Page | None) -> bool:
+    """Whether an excerpt stands on its page, at its lines."""
+    text, parts = page.text if page else "", found.excerpt.split("\n…\n")
+    at = text.count("\n", 0, text.find(found.excerpt)) + 1
+    is_there = bool(found.excerpt) and all(part in text for part in parts) and 0 <= found.relevance_score <= 1
+    return is_there and (text.count(found.excerpt) != 1 or found.lines[0] == at)
+
+
+def untrue(trace: Trace, decided_by: str, degraded: str) -> Iterator[str]:
+    """What an operation says otherwise than its trace, and the limits that it did not keep."""
+    asked = [number for number, event in enumerate(trace.events) if event["event"] == "ask"]
+    talks = [trace.events[start:end] for start, end in zip(asked, [*asked[1:], None], strict=True)]
+    decided = next((talk for talk in talks if any(map(_is_decided, talk))), talks[-1])
+    if decided_by not in ("program", decided[0]["model"]):  # which appends and replaces; what it cuts is decided
+        yield f"decided by {decided_by}, the trace says {decided[0]['model']}"
+    if decided_by == "offline" and not degraded:
+        yield "the planner decided, and nobody is told why"
+    turns = [(talk[0]["model"], sum(event["event"] == "reply" for event in talk)) for talk in talks]
+    if any(model == "offline" and replies > PLANNER_TURNS for model, replies in turns):
+        yield "too many turns of the planner for one task"
+    if sum(replies for model, replies in turns if model == NAME) > LIMITS.turns:
+        yield "too many turns of the model"
+    if (calls := trace.of("end")[0]["cost"]["calls"]) != sum(replies for _, replies in turns):
+        yield f"{calls} calls were paid for, {turns} are on record"
+
+
+def _is_decided(event: Event) -> bool:
+    return event["event"] == "decided" and not event["reason"]
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,9 @@ from memory_v2.operations.guard import missing_from
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.edit import new_blocks
 from tests.effort import effort
-from tests.properties.test_hostile_model import LIMITS, MARK, NAMES, THRESHOLD, Hostile, new_text
+from tests.properties.hostile import MARK, NAMES, Call, Hostile
+from tests.properties.liar import LIMITS, THRESHOLD
+from tests.properties.sentences import text as any_text
 from tests.properties.whole import clock, faults, pages_of
 
 SEEDS = range(effort(6, 40))
@@ -25,13 +26,13 @@ HOMES = ("technical", "people", "projects/silica", "alice", "boat/sails")
 class HostileToEntries(Hostile):
     """Names any entry as one that another one repeats, too."""
 
-    def write_calls(self, brief: WriteBrief) -> list[tuple[str, dict[str, Any]]]:
+    def write_calls(self, brief: WriteBrief) -> list[Call]:
         calls = super().write_calls(brief)
-        if not isinstance(brief, ConsolidateBrief) or self.rng.random() < 0.4:
+        if not isinstance(brief, ConsolidateBrief) or self.chance.random() < 0.4:
             return calls
-        number, other = self.numbers(len(brief.blocks), "n"), self.numbers(len(brief.blocks), "n")
+        number, other = (f"n{self.chance.randint(1, len(brief.blocks))}" for _ in range(2))
         same = ("same_as", {"blocks": number, "said_in": other})
-        return self.rng.choice([[same, *calls], [*calls, same], [same, ("place", {"blocks": "n1", "page": "memory"})]])
+        return self.chance.choice([[same, *calls], [*calls, same], [same, *self._placed(brief, None)]])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -39,10 +40,9 @@ def test_whatever_a_model_answers_each_entry_is_on_the_pages_that_it_names(seed:
     rng = random.Random(seed)
     storage = VolatileStorage(clock)
     memory = Memory(storage, ScriptedModel(HostileToEntries(rng).answer), threshold=THRESHOLD, limits=LIMITS, now=clock)
-    for number in range(ROUNDS):
-        for part in range(rng.randint(1, 9)):
-            text = new_text(rng, 10 * number + part)
-            memory.entries.capture(text, rng.choice(NAMES).lower(), home=rng.choice(HOMES))
+    for _ in range(ROUNDS):
+        for _ in range(rng.randint(1, 9)):
+            memory.entries.capture(any_text(rng), rng.choice(NAMES).lower(), home=rng.choice(HOMES))
         done = memory.entries.consolidate(apply=True)
         pages = pages_of(storage)
         everything = "\n".join(page.text for page in pages.values())

@@ -20,10 +20,9 @@ from memory_v2.tree.edit import PageEdit
 from memory_v2.tree.page import Page
 from tests.effort import effort
 from tests.properties import auditor
-from tests.properties.liar import Session
+from tests.properties.liar import NAME, Session
 from tests.properties.whole import clock
 
-SEEDS = range(effort(1, 20))
 OPERATIONS = effort(60, 200)
 FACT = "Alice bought a red kettle for 31 euros."
 TEXT = f"# Kettles\n\n{FACT}\n\nBruno lent it to nobody.\n"
@@ -35,11 +34,11 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the audit r
 class Audited:
     """A memory with a fact, and ways to tamper with its past."""
 
-    def __init__(self, folder: Path, text: str = TEXT) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder, self.log = folder / "memory", folder / "log.jsonl"
         self.logged = 0
         self.head = ""
-        self.write(text)
+        self.write(TEXT)
 
     def write(self, text: str) -> None:
         with Memory(LocalStorage(self.folder), now=clock) as memory:
@@ -59,10 +58,10 @@ class Audited:
         done = subprocess.run(command, input=given, capture_output=True, check=True, text=True, env=os.environ | env)
         return done.stdout.strip()
 
-    def take(self, line: str, message: str, instead: str = "", noted: str = "") -> None:
+    def take(self, line: str, message: str, instead: str = "") -> None:
         """Takes a line off the root, in a commit with this message; another one may stand there instead."""
         root = self.folder / "memory.md"
-        root.write_text(root.read_text("utf-8").replace(line, instead) + noted, "utf-8")
+        root.write_text(root.read_text("utf-8").replace(line, instead), "utf-8")
         blob = self.git("hash-object", "-w", str(root))
         tree = self.git("mktree", given=f"100644 blob {blob}\tmemory.md\n")
         self.git("update-ref", "refs/heads/main", self.git("commit-tree", tree, "-p", "main", given=message))
@@ -77,21 +76,30 @@ def audited(tmp_path: Path) -> Audited:
     return Audited(tmp_path)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_each_sentence_that_a_lying_model_took_away_is_accounted_for(seed: int, tmp_path: Path) -> None:
-    session = Session(tmp_path / "memory", seed)
+def played(folder: Path, seed: int, operations: int, is_edited: bool) -> tuple[Session, auditor.Audit]:
+    session = Session(folder / "memory", seed, is_edited)
     with session.memory:
-        session.run(OPERATIONS)
-    found = auditor.audit(session.folder, session.log)
+        session.run(operations)
+    return session, auditor.audit(session.folder, session.log)
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("seed", range(effort(3, 40)))
+def test_a_hostile_model_takes_nothing_away_and_leaves_nothing_of_its_own(
+    seed: int, is_edited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is whole, each sentence is accounted for, results are true, limits hold, and excerpts are grounded."""
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
+    session, found = played(tmp_path, seed, OPERATIONS, is_edited)
     assert (session.failed, found.violations) == ([], [])
     assert found.writes > OPERATIONS // 3
     assert found.sentences == found.standing + found.left.total()
     assert found.left["taken out by a decision"] > 0
+    assert min(session.decided[NAME + ", with a lie"], session.decided["offline"]) > OPERATIONS // 30, session.decided
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 def test_a_program_that_drops_a_block_more_than_was_decided_is_found_out(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     apply = PageEdit.apply
 
@@ -99,10 +107,7 @@ def test_a_program_that_drops_a_block_more_than_was_decided_is_found_out(
         return apply(replace(edit, removed=edit.removed | {len(page.blocks)}) if len(page.blocks) > 2 else edit, page)
 
     monkeypatch.setattr(PageEdit, "apply", forgetful)
-    session = Session(tmp_path / "memory", seed)
-    with session.memory:
-        session.run(OPERATIONS // 3)
-    found = auditor.audit(session.folder, session.log)
+    _, found = played(tmp_path, 0, OPERATIONS // 3, is_edited=True)
     assert any("unnamed" in one for one in found.violations)
 
 
@@ -141,39 +146,6 @@ def test_a_sentence_that_goes_away_must_be_named_with_a_reason(message: str, is_
     audited.note(did="write", text="# Kettles", page=None, mode="update")
     assert bool(audited.violations) == is_wrong
     assert any("unnamed" in one and FACT in one for one in audited.violations) == is_wrong
-
-
-@pytest.mark.parametrize(
-    ("given", "line", "instead", "noted", "is_wrong"),
-    [
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "title_level: 2", False),
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "", True),
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pots", "title_level: 3", True),
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "# Pans", "title_level: 2", True),
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "A line.\n\n# Pots", "title_level: 2", True),
-        ("## Pots\n\nA pot.\n", "# Memory\n\n## Pots", "```\n# Pots\n```", "title_level: 2", True),
-        ("---\ntitle: P\n---\n\n### Pots\n\nA pot.\n", "### Pots", "# Pots", "title_level: 3", False),
-        (
-            "Pots\nand pans\n---\n\nA pot.\n",
-            "# Memory\n\nPots\nand pans\n---",
-            "Pots\nand pans\n===",
-            "title_level: 2",
-            False,
-        ),
-        ("Pots\nand pans\n---\n\nA pot.\n", "# Memory\n\nPots\nand pans\n---", "Pots\nand pans\n===", "", True),
-        ("A pot.\n\n---\n", "---\n", "", "rules_below: ---", False),
-        ("A pot.\n\n* * *\n\n---\n", "* * *\n\n---\n", "", "rules_below: * * *, ---", False),
-        ("A pot.\n\n---\n", "---\n", "", "rules_below: ***", True),
-        ("A pot.\n\n---\n", "---\n", "", "", True),
-    ],
-)
-def test_only_a_title_and_the_rules_at_an_end_are_what_the_metadata_notes(
-    given: str, line: str, instead: str, noted: str, is_wrong: bool, tmp_path: Path
-) -> None:
-    audited = Audited(tmp_path, given)
-    audited.take(line, "split: x\n", instead, f"{noted}\n")
-    audited.note(did="split", page="memory")
-    assert ["unnamed" in one for one in audited.violations] == [True] * is_wrong
 
 
 @pytest.mark.parametrize(("number", "is_wrong"), [(31, False), (32, True)])

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,73 +26,14 @@ from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.page import Page
 from tests.properties.whole import faults, missing, pages_of
 from tests.replay.agents import AGENT, Desk
-from tests.replay.scenario import Scenario
+from tests.replay.scenario import Scenario, data
 
 NAME = "an-agent"
 PATIENCE = "3600"
 """Seconds that a text waits for the agent: a live reader behind an endpoint may take its time."""
 
-SESSIONS: tuple[tuple[datetime, tuple[str, ...]], ...] = (
-    (
-        datetime(2026, 6, 1, 9, 0, tzinfo=UTC),
-        (
-            """\
-we start on the controls of the Fernhill greenhouses today. please keep what I tell you for later sessions, as it is,
-all of it on one page called fernhill; it may be divided when it gets too long. first the houses:
-
-- Fernhill has four houses: A and B are glass from 1998, C and D are polytunnels from 2021.
-- Each house has one controller, a Brix 220 with firmware 3.4.1; the one in house C was replaced on 2026-05-12, after
-  water got in.
-- Vents open at 24 °C and close at 19 °C; in house D they open at 28 °C, because of the peppers.
-- Misting runs at 06:30 and at 14:00 for four minutes, never below 15 °C outside.
-- The spare controller is in the blue cabinet in the pump room; Oona keeps the key.
-- The doors have contacts since April; while a door is open, the heating of that house stays off.
-- Shade screens exist in A and B only; they close at 700 W/m² and never while the vents move.
-""",
-            """\
-next, the people there:
-
-- Oona Byrne runs Fernhill; she decides on money, and reads mail only after 18:00.
-- Tam Adeyemi is the head grower; he may change set points by himself, and wants to know of each update a day before.
-- Vents that are stuck go to Priya Nair, the fitter, +44 1632 960417, from 07:00 to 16:00.
-- Nobody is on site from Saturday noon to Sunday evening; a neighbour, Mr Colm, has the keys to the gate.
-- Jana and Emre pick from 06:00 to 10:00; no vent is moved for a test in that time, the draught blows the labels off.
-- The electrician is Voss & Daughter in the village; they answer by text message only, within a day.
-- Luis Prado wrote the old scripts in 2019; he answers questions, for a coffee.
-""",
-            """\
-and the network:
-
-- The controllers speak Modbus TCP on port 502, house A is 10.40.1.11, then B, C and D up to .14.
-- The gateway is a small computer in the pump room, `fern-gw`; its disk was changed in February 2026.
-- Polling is every 30 seconds; faster than 10 seconds makes the Brix 220 restart.
-- Data go to `fern-db` as `climate.<house>.<sensor>`; raw data are kept for 90 days, hourly means for five years.
-- House D drops out of the network when it rains; the cable to it has a bad joint behind the water tank.
-- `fern-gw` is reached by ssh from the office only, user `climate`, with a key per person; Luis's was removed in May.
-- The line to the internet is LTE, 20 GB a month; backups therefore run over the night from Sunday to Monday.
-""",
-            """\
-last bit for today, what was agreed:
-
-- The contract is from 2026-05-20: 38 days of work until 2026-09-30, invoices at the end of each month.
-- First goal: the vents of all houses by one rule set, on 2026-07-10; Tam accepts it after one week of sun.
-- Second goal: misting by vapour pressure deficit instead of the clock, on 2026-08-21.
-- Not in it: the boiler, the shop's till, and everything about house E, which is only planned.
-- Each week a list of changes goes to Tam on Monday, one line each, and to Oona once a month with the costs.
-- Whatever moves a motor is tried first on the spare controller, on the bench in the pump room, for a day.
-- Updates of the controllers only on Tuesdays and Wednesdays, because of the weekend market.
-""",
-        ),
-    ),
-    (
-        datetime(2026, 6, 9, 12, 0, tzinfo=UTC),
-        (
-            "it's 26 °C in Fernhill's house D at noon and the vents are still shut. a fault? and whom do I call if "
-            "they are really stuck?",
-            "how often do we poll the controllers, and is there something to look out for if I make it faster?",
-        ),
-    ),
-)
+SESSIONS = [(datetime.fromisoformat(one["at"]), one["said"]) for one in data("hosted")]
+"""What a user says, session by session, and when."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from memory_v2.hosts.host import skill_text
@@ -15,62 +15,10 @@ from memory_v2.memory import Memory
 from memory_v2.storage.local.storage import LocalStorage
 from tests.replay.agents import AGENT, AGENT_WIRES, Desk, carried_out_on
 from tests.replay.counted import counted_ids
-from tests.replay.scenario import Scenario
+from tests.replay.scenario import Scenario, data
 
-SESSIONS: tuple[tuple[datetime, tuple[str, ...]], ...] = (
-    (
-        datetime(2026, 6, 1, 9, 10, tzinfo=UTC),
-        (
-            "morning! from this week on I own Tollgate, our billing service, Henrik handed it over to me. two things "
-            "so nobody has to dig again: staging is tollgate-stage.internal on port 8080, and production goes out on "
-            "Thursdays at 11:00, only after Mira Okafor has signed it off. she leads payments.",
-            "unrelated, what does the -u in `set -euo pipefail` do? one line please",
-            "ok thanks. btw Mira wants pull requests under 300 lines, and she's never in on Fridays",
-        ),
-    ),
-    (
-        datetime(2026, 6, 3, 13, 30, tzinfo=UTC),
-        (
-            "I want to run a smoke test against tollgate on staging. which host and port was that? and when is the "
-            "next production release?",
-            "and which database does it run on, and what version?",
-        ),
-    ),
-    (
-        datetime(2026, 6, 8, 10, 0, tzinfo=UTC),
-        (
-            "smoke test can't connect, connection refused. what do you have as tollgate's staging port?",
-            "no, the staging port is 8443, who told you 8080? please get that straight so it doesn't come up again",
-            "great. how do I see with curl whether the certificate on it is still good? one line",
-        ),
-    ),
-    (
-        datetime(2026, 6, 10, 15, 20, tzinfo=UTC),
-        (
-            "just off the phone with Nordlys, one of the tollgate customers. remember that they want their invoices as "
-            "PDF/A from August, and that they pay net 45",
-            "what would be a good name for a feature flag for that pdf thing?",
-            "wait, that was the other customer, not Nordlys. take that back please, all of it. the other one sends it "
-            "to me in writing, I'll tell you when it's there",
-        ),
-    ),
-    (
-        datetime(2026, 6, 15, 9, 5, tzinfo=UTC),
-        (
-            "Mira moves to the fraud team today. from now on Deniz Aydin signs off the tollgate releases. the day and "
-            "the hour stay as they are",
-        ),
-    ),
-    (
-        datetime(2026, 6, 22, 16, 20, tzinfo=UTC),
-        (
-            "I'm writing the hand-over page for tollgate. where's staging (host and port), when does production go out "
-            "and who signs it off?",
-            "which payment terms do we have for Nordlys, and how do they want their invoices?",
-            "last one: how big may a pull request be for Mira, and on which day is she out?",
-        ),
-    ),
-)
+SESSIONS = [(datetime.fromisoformat(one["at"]), one["said"]) for one in data("remembered")]
+"""What a user says, session by session, and when."""
 UNKNOWN, STAGING, NORDLYS, MIRA = 4, -3, -2, -1
 """The places of answers that are judged."""
 KEPT = ("tollgate-stage.internal", "8443", "Thursday", "11:00", "Mira Okafor", "Deniz Aydin", "300", "Friday")

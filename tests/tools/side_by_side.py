@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 from anthropic.tools import BetaLocalFilesystemMemoryTool
 
@@ -21,17 +22,6 @@ from tests.operations.scenes import offline
 
 PAGE = Path(__file__).parents[2] / "docs" / "claude-memory-tool.md"
 BEGIN, END = "<!-- begin: python -m tests.tools.side_by_side -->", "<!-- end -->"
-
-LINE_END = "A page ends in a line end, so that what is inserted later begins a line of its own."
-MD = "A page has one name: `plan` and `plan.md` are the same file. Names with another ending keep it."
-SLASH = "No path is shown with two slashes."
-BELOW = "A page may have pages below it: the tree grows that way."
-NAMES = "A path must work in links and on every file system; hidden files are the program's own."
-PREFIX = "The helper compares only the beginning, and makes `X/b.md`."
-CLEAR = "An error says what to do next; the helper raises an exception that the runner sends as its `repr`."
-BLANK = "An insert changes nothing else; the helper drops a blank last line."
-FURTHER = "A page names the pages below it, where a split has moved what it held."
-EMPTY = "A folder is there as long as there is a page in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,175 +48,19 @@ class Compared:
         return self.theirs == self.ours
 
 
-def view(path: str, view_range: list[int] | None = None, why: str = "") -> Step:
-    """A command that shows a file or a folder."""
-    ranged = {} if view_range is None else {"view_range": view_range}
-    return Step({"command": "view", "path": path, **ranged}, why)
-
-
-def create(path: str, text: str, why: str = "") -> Step:
-    """A command that creates a file."""
-    return Step({"command": "create", "path": path, "file_text": text}, why)
-
-
-def replace(path: str, old: str, new: str, why: str = "") -> Step:
-    """A command that replaces a part of a file."""
-    return Step({"command": "str_replace", "path": path, "old_str": old, "new_str": new}, why)
-
-
-def insert(path: str, line: int, text: str, why: str = "") -> Step:
-    """A command that inserts into a file."""
-    return Step({"command": "insert", "path": path, "insert_line": line, "insert_text": text}, why)
-
-
-def delete(path: str, why: str = "") -> Step:
-    """A command that deletes a file or a folder."""
-    return Step({"command": "delete", "path": path}, why)
-
-
-def rename(old: str, new: str, why: str = "") -> Step:
-    """A command that renames a file or a folder."""
-    return Step({"command": "rename", "old_path": old, "new_path": new}, why)
-
-
-EIGHT = "".join(f"line {number}\n" for number in range(1, 9))
-SCENES: dict[str, list[Step]] = {
-    "viewing": [
-        view("/memories"),
-        create("/memories/notes.md", EIGHT),
-        create("/memories/projects/silica.md", "# Silica\n\n- uses pytest\n"),
-        create("/memories/projects/deep/down/there.md", "deep\n"),
-        create("/memories/plan.txt", "a plan\n"),
-        create("/memories/data.json", '{"a": 1}\n'),
-        create("/memories/empty.md", ""),
-        view("/memories"),
-        view("/memories/projects"),
-        view("/memories/projects/deep"),
-        view("/memories/", why=SLASH),
-        view("/memories/notes.md"),
-        view("/memories/notes.md", [2, 3]),
-        view("/memories/notes.md", [7, -1]),
-        view("/memories/notes.md", [0, 2]),
-        view("/memories/notes.md", [50, 60]),
-        view("/memories/notes.md", [5, 2]),
-        view("/memories/notes.md", [3]),
-        view("/memories/plan.txt"),
-        view("/memories/empty.md"),
-        view("/memories/missing.md"),
-        view("/memories/notes.md/below"),
-    ],
-    "creating": [
-        create("/memories/notes.md", "first\n"),
-        create("/memories/notes.md", "again\n"),
-        view("/memories/notes.md"),
-        create("/memories", "x"),
-        create("/memories/a/b/c.md", "deep\n"),
-        create("/memories/a", "x"),
-        create("/memories/blank.md", "one\n\n\n"),
-        view("/memories/blank.md"),
-        create("/memories/sections.md", "# T\n\n## Links\n\n- [[x]] - y\n\n## Metadata\n\nkey: value\n"),
-        view("/memories/sections.md"),
-        create("/memories/matter.md", "---\ntitle: T\n---\n\ntext\n"),
-        view("/memories/matter.md"),
-        create("/memories/crlf.md", "one\r\ntwo\r\n"),
-        view("/memories/crlf.md"),
-        create("/memories/open.md", "no end"),
-        view("/memories/open.md", why=LINE_END),
-        create("/memories/plan", "a plan\n"),
-        view("/memories/plan"),
-        create("/memories/plan.md", "another\n", why=MD),
-        view("/memories", why=MD),
-    ],
-    "replacing": [
-        create("/memories/notes.md", EIGHT),
-        replace("/memories/notes.md", "line 5", "LINE 5"),
-        view("/memories/notes.md"),
-        replace("/memories/notes.md", "line 1", "LINE 1"),
-        replace("/memories/notes.md", "line 8\n", "line 8\nline 9\n"),
-        replace("/memories/notes.md", "line 2\nline 3\n", ""),
-        replace("/memories/notes.md", "line", "x"),
-        replace("/memories/notes.md", "nowhere", "x"),
-        replace("/memories/missing.md", "a", "b"),
-        create("/memories/a/b.md", "text\n"),
-        replace("/memories/a", "text", "b"),
-        replace("/memories", "text", "b"),
-        view("/memories/notes.md"),
-    ],
-    "inserting": [
-        create("/memories/notes.md", "one\ntwo\n"),
-        insert("/memories/notes.md", 0, "zero"),
-        insert("/memories/notes.md", 2, "one and a half\nand more\n"),
-        insert("/memories/notes.md", 5, "three\n\n"),
-        view("/memories/notes.md"),
-        insert("/memories/notes.md", 99, "x"),
-        insert("/memories/notes.md", -1, "x"),
-        insert("/memories/missing.md", 0, "x"),
-        create("/memories/a/b.md", "text\n"),
-        insert("/memories/a", 0, "x"),
-        create("/memories/empty.md", ""),
-        insert("/memories/empty.md", 0, "first"),
-        view("/memories/empty.md"),
-        create("/memories/blank.md", "one\n\n"),
-        insert("/memories/blank.md", 0, "zero"),
-        view("/memories/blank.md", why=BLANK),
-    ],
-    "deleting": [
-        create("/memories/notes.md", "one\n"),
-        create("/memories/a/b.md", "b\n"),
-        create("/memories/a/c/d.md", "d\n"),
-        delete("/memories/notes.md"),
-        view("/memories/notes.md"),
-        delete("/memories/notes.md"),
-        delete("/memories/a"),
-        view("/memories"),
-        delete("/memories"),
-        create("/memories/e/f.md", "f\n"),
-        delete("/memories/e/f.md"),
-        view("/memories/e", why=EMPTY),
-    ],
-    "renaming": [
-        create("/memories/notes.md", "one\n"),
-        create("/memories/a/b.md", "b\n"),
-        create("/memories/a/c/d.md", "d\n"),
-        rename("/memories/notes.md", "/memories/log/notes.md"),
-        view("/memories/log/notes.md"),
-        view("/memories/notes.md"),
-        rename("/memories/a", "/memories/z"),
-        view("/memories"),
-        rename("/memories/z/b.md", "/memories/log/notes.md"),
-        rename("/memories/log", "/memories/z"),
-        rename("/memories/missing.md", "/memories/x.md"),
-        rename("/memories", "/memories/x"),
-        rename("/memories/z", "/memories/z/in", why=CLEAR),
-    ],
-    "paths": [
-        view("/etc/passwd"),
-        view("/memories/../etc/passwd"),
-        create("/memories/a/../b.md", "b\n"),
-        view("/memories/b.md"),
-        view("memories/b.md"),
-        create("/memoriesX/b.md", "b\n", why=PREFIX),
-        create("/memories/.hidden", "x\n", why=NAMES),
-        create("/memories/what?.md", "x\n", why=NAMES),
-        create("/memories/b.md/below.md", "x\n", why=BELOW + " But its own name has no `.md` there."),
-        create("/memories/b/below.md", "x\n"),
-        view("/memories/b.md", why=FURTHER),
-        view("/memories/b"),
-    ],
-    "wrong commands": [
-        Step({"command": "format", "path": "/memories"}, CLEAR),
-        Step({"command": "create", "path": "/memories/a.md"}, CLEAR),
-        Step({"command": "view"}, CLEAR),
-        Step({"command": "view", "path": 7}, CLEAR),
-        insert("/memories/a.md", "top", "x", why=CLEAR),  # type: ignore[arg-type]  # as a model may send it
-        Step({}, CLEAR),
-    ],
-}
+def scenes() -> dict[str, list[Step]]:
+    """The commands of each scene."""
+    given = yaml.safe_load((Path(__file__).parent / "commands.yaml").read_text("utf-8"))
+    reasons = {"": "", **given["reasons"]}
+    return {
+        scene: [Step({key: step[key] for key in step if key != "why"}, reasons[step.get("why", "")]) for step in steps]
+        for scene, steps in given["scenes"].items()
+    }
 
 
 def compared() -> Iterator[Compared]:
     """Each command of each scene with both answers; a scene begins with an empty memory."""
-    for scene, steps in SCENES.items():
+    for scene, steps in scenes().items():
         with tempfile.TemporaryDirectory() as folder:
             theirs, ours = BetaLocalFilesystemMemoryTool(folder), ClaudeMemoryTool(offline())
             for step in steps:

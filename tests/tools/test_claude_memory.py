@@ -21,13 +21,7 @@ from memory_v2.tools.memory_commands import CLAUDE_MEMORY_TOOL, answer_memory_co
 from tests.effort import effort
 from tests.operations.scenes import SMALL, offline
 from tests.properties.whole import faults, pages_of
-from tests.tools.side_by_side import PAGE, SCENES, Step, answered, compared, page_with_tables
-from tests.tools.side_by_side import create as create_step
-from tests.tools.side_by_side import delete as delete_step
-from tests.tools.side_by_side import insert as insert_step
-from tests.tools.side_by_side import rename as rename_step
-from tests.tools.side_by_side import replace as replace_step
-from tests.tools.side_by_side import view as view_step
+from tests.tools.side_by_side import PAGE, Step, answered, compared, page_with_tables, scenes
 
 TRICKS = (
     "/memories/..",
@@ -84,7 +78,7 @@ def test_the_asynchronous_tool_answers_as_the_other() -> None:
                 told.append(str(error))
         return told
 
-    for steps in SCENES.values():
+    for steps in scenes().values():
         tool, expected = ClaudeMemoryTool(offline()), []
         for step in steps:
             try:
@@ -100,14 +94,20 @@ TEXTS = st.lists(st.sampled_from(["one", "two", "", "- x", "# T", "one two"]), m
     lambda lines: "".join(f"{line}\n" for line in lines + ["end"] * (lines[-1:] == [""]))
 )
 WORDS = st.sampled_from(["one", "two", "x", "e\nt", "d"])
+
+
+def command(name: str, **arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    return st.fixed_dictionaries({"command": st.just(name), **arguments}).map(Step)
+
+
 STEPS = st.one_of(
-    st.builds(view_step, FILES | FOLDERS | st.just("/memories")),
-    st.builds(create_step, FILES, TEXTS),
-    st.builds(replace_step, FILES, WORDS, WORDS),
-    st.builds(insert_step, FILES, st.integers(-1, 5), TEXTS),
-    st.builds(delete_step, FILES | FOLDERS),
-    st.builds(rename_step, FILES, FILES),
-    st.builds(rename_step, FOLDERS, st.sampled_from(["/memories/x", "/memories/z/y"])),
+    command("view", path=FILES | FOLDERS | st.just("/memories")),
+    command("create", path=FILES, file_text=TEXTS),
+    command("str_replace", path=FILES, old_str=WORDS, new_str=WORDS),
+    command("insert", path=FILES, insert_line=st.integers(-1, 5), insert_text=TEXTS),
+    command("delete", path=FILES | FOLDERS),
+    command("rename", old_path=FILES, new_path=FILES),
+    command("rename", old_path=FOLDERS, new_path=st.sampled_from(["/memories/x", "/memories/z/y"])),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from memory_v2.models.base import StopReason, Usage
 
@@ -44,31 +44,16 @@ class Says:
         return self.stop or ("tool_use" if self.calls else "end")
 
 
-class Dialect(Protocol):
-    """One provider's format."""
-
-    path: str
+class Bearer:
+    """What the formats of OpenAI share: where the key is, and how an error looks."""
 
     def key(self, headers: Mapping[str, str]) -> str | None:
         """The key that came with a request, where the provider looks for it."""
-
-    def answer(self, says: Says) -> Body:
-        """An answer."""
+        return _bearer(headers)
 
     def refusal(self, status: int, message: str) -> Body:
         """An error."""
-
-    def system(self, body: Body) -> str:
-        """The system's words."""
-
-    def tools(self, body: Body) -> list[tuple[str, str, Body]]:
-        """Name, description and schema of each tool."""
-
-    def turns(self, body: Body) -> Iterator[Turn]:
-        """The conversation."""
-
-    def rules(self, body: Body) -> Iterator[str]:
-        """What is wrong with a request."""
+        return {"error": {"message": message, "type": "some_error", "param": None, "code": None}}
 
 
 class Anthropic:
@@ -173,7 +158,7 @@ class Anthropic:
             yield "the last word has to be the user's"
 
 
-class OpenAI:
+class OpenAI(Bearer):
     """Chat completions."""
 
     path = "/v1/chat/completions"
@@ -184,9 +169,6 @@ class OpenAI:
         "refusal": "content_filter",
         "other": "somehow",
     }
-
-    def key(self, headers: Mapping[str, str]) -> str | None:
-        return _bearer(headers)
 
     def answer(self, says: Says) -> Body:
         message: dict[str, Any] = {"role": "assistant", "content": says.text, "refusal": None, "annotations": []}
@@ -225,9 +207,6 @@ class OpenAI:
                 "cache_write_tokens": usage.cache_write_tokens,
             },
         }
-
-    def refusal(self, status: int, message: str) -> Body:
-        return {"error": {"message": message, "type": "some_error", "param": None, "code": None}}
 
     def system(self, body: Body) -> str:
         return "".join(_text(message["content"]) for message in body["messages"] if message["role"] == "system")
@@ -273,13 +252,10 @@ class OpenAI:
                     yield f"messages.{number}: arguments have to be an object in JSON"
 
 
-class Responses:
+class Responses(Bearer):
     """OpenAI's Responses API, as a client uses it that keeps the conversation itself."""
 
     path = "/v1/responses"
-
-    def key(self, headers: Mapping[str, str]) -> str | None:
-        return _bearer(headers)
 
     def answer(self, says: Says) -> Body:
         output: list[Body] = []
@@ -311,9 +287,6 @@ class Responses:
             "tools": [],
         }
 
-    def refusal(self, status: int, message: str) -> Body:
-        return {"error": {"message": message, "type": "some_error", "param": None, "code": None}}
-
     def system(self, body: Body) -> str:
         return str(body.get("instructions", ""))
 
@@ -343,6 +316,10 @@ class Responses:
                     yield f"input.{number}: no call has the id {item['call_id']}"
         if open_calls:
             yield f"there is no result for {open_calls}"
+
+
+Dialect: TypeAlias = Anthropic | OpenAI | Responses
+"""One provider's format: it answers and refuses, reads what was sent, and knows the rules of a request."""
 
 
 def _bearer(headers: Mapping[str, str]) -> str | None:

@@ -4,9 +4,10 @@ somebody else decided."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from memory_v2.storage.local.storage import LocalStorage
 
 from .adapters import ADAPTERS, KEY, Adapter, conversation
 from .dialects import Call, Says
-from .server import HOST, Answer, Fails, Hangs, Provider, Resets, Sends, serving
+from .server import HOST, Answer, Fails, Hangs, Provider, Resets, Sends
 
 pytestmark = pytest.mark.allow_hosts([HOST])
 
@@ -74,21 +75,10 @@ FAULTS = {
     "an unknown tool": no_use("there is no tool 'store_text'", Call("store_text", {"text": MARK})),
     "arguments that are no JSON": no_use("the arguments of place are no JSON object", Call("place", '{"blocks": "n')),
     "a text of its own": no_use("the text", INSERT),
-    "400": refused(400, "rejected the request", 1),
     "401": refused(401, "rejected the key", 1),
-    "402": refused(402, "requires payment", 1),
-    "403": refused(403, "does not permit this with the key", 1),
-    "404": refused(404, "does not know the model, or is not at this address", 1),
-    "408": refused(408, "did not answer in time", 4),
-    "409": refused(409, "is still busy with this request", 4),
-    "413": refused(413, "rejected the request as too long", 1),
-    "422": refused(422, "rejected the request", 1),
-    "429": refused(429, "is rate-limiting requests", 4),
     "429, try again soon": refused(429, "is rate-limiting requests", 4, retry_after="0.01"),
     "429, try again tomorrow": refused(429, "is rate-limiting requests", 1, retry_after="86400"),
     "429, do not try again": refused(429, "is rate-limiting requests", 1, x_should_retry="false"),
-    "500": refused(500, "had an internal error", 4),
-    "503": refused(503, "had an internal error", 4),
     "529": refused(529, "is overloaded", 4),
     "a connection that is reset": Fault(
         Resets(), "the model failed: it cannot be reached (Connection reset by peer)", 4
@@ -101,31 +91,24 @@ FAULTS = {
     ),
 }
 PASSING: dict[str, tuple[Answer, ...]] = {
-    "429": (Fails(429, THEIRS),),
     "429, try again soon": (Fails(429, THEIRS, {"retry-after": "0.01"}),),
     "529, 529": (Fails(529, THEIRS), Fails(529, THEIRS)),
     "500, a reset, HTML": (Fails(500, THEIRS), Resets(), Sends(b"<html>", "text/html")),
     "a body cut off": (Sends(lambda body: body[:-1]),),
+    "words": (Says(MARK),),
+    "cut off in a call": (Says(MARK, [PLACE], stop="length"),),
+    "arguments that are no JSON": (Says("", [Call("place", '{"blocks": "n')]),),
+    "a text of its own": (Says("", [INSERT]),),
 }
-MENDED: dict[str, Answer] = {
-    "words": Says(MARK),
-    "no words": Says(""),
-    "cut off in a call": Says(MARK, [PLACE], stop="length"),
-    "an unknown tool": Says("", [Call("store_text", {"text": MARK})]),
-    "arguments that are no JSON": Says("", [Call("place", '{"blocks": "n')]),
-    "a text of its own": Says("", [INSERT]),
-}
-
-adapters = pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS.keys())
+"""What comes before a good answer: failures that pass, and answers that the model can mend."""
+SPLITTING = ("401", "a refusal", "a body cut off", "an answer that never comes")
 
 
-def tried() -> Iterator[Any]:
-    """Each fault with each adapter. A plain status is tried with the adapters in turn: what each adapter makes of each
-    status is in `tests/conformance/model_suite.py`."""
-    for number, (name, fault) in enumerate(FAULTS.items()):
-        some = [list(ADAPTERS)[number % len(ADAPTERS)]] if name.isdigit() else list(ADAPTERS)
-        for adapter in some:
-            yield pytest.param(ADAPTERS[adapter], fault, id=f"{name}-{adapter}")
+def in_turn(table: Mapping[str, Any]) -> Any:
+    """Each entry, with the adapters in turn: what every adapter makes of every answer is in
+    `tests/conformance/model_suite.py`, and what is done about it in `tests/agent`."""
+    pairs = zip(table.items(), cycle(ADAPTERS.items()), strict=False)
+    return [pytest.param(adapter, entry, id=f"{name}-{wire}") for (name, entry), (wire, adapter) in pairs]
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +158,7 @@ def assert_nothing_leaked(folder: Path) -> None:
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), f"{file.name} holds the key"
 
 
-@pytest.mark.parametrize(("adapter", "fault"), list(tried()))
+@pytest.mark.parametrize(("adapter", "fault"), in_turn(FAULTS))
 def test_what_was_to_be_remembered_is_whatever_the_provider_does(
     adapter: Adapter, fault: Fault, provider: Provider, folder: Path
 ) -> None:
@@ -196,32 +179,7 @@ def test_what_was_to_be_remembered_is_whatever_the_provider_does(
     assert_nothing_leaked(folder)
 
 
-@pytest.mark.parametrize(
-    ("adapter", "size"),
-    [
-        (ADAPTERS["anthropic"], 8_000_000),
-        (ADAPTERS["openai"], 8_000_000),
-        (ADAPTERS["litellm-openai"], 8_000_000),
-        (ADAPTERS["litellm-anthropic"], 80_000),  # LiteLLM looks for keys in it, byte by byte
-    ],
-    ids=["anthropic", "openai", "litellm-openai", "litellm-anthropic"],
-)
-def test_what_was_to_be_remembered_is_though_the_answer_is_a_heap_of_nothing(
-    adapter: Adapter, size: int, provider: Provider, folder: Path
-) -> None:
-    provider.script = lambda _: Sends(MARK.encode() * (size // len(MARK)))
-    model = adapter(provider.url)
-    with opened(folder, model) as memory:
-        result = memory.write(TEXT)
-        assert TEXT in memory.read(result.path)
-        assert memory.check() == []
-    assert result.degraded == f"{model.name}: the model failed: it sent an unreadable answer"
-    assert len(provider.requests) == 4
-    assert_nothing_leaked(folder)
-
-
-@adapters
-@pytest.mark.parametrize("placeholder", ["ollama", "x", "none", "key"])
+@pytest.mark.parametrize(("adapter", "placeholder"), in_turn({word: word for word in ("ollama", "x", "none", "key")}))
 def test_a_placeholder_for_a_key_changes_nothing_that_a_model_says(
     adapter: Adapter, placeholder: str, provider: Provider, folder: Path
 ) -> None:
@@ -234,7 +192,7 @@ def test_a_placeholder_for_a_key_changes_nothing_that_a_model_says(
         assert memory.trace().of("reply")[0]["calls"][0]["arguments"]["text"] == fact
 
 
-@adapters
+@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS.keys())
 def test_a_key_that_a_model_repeats_is_in_no_record_and_no_message(
     adapter: Adapter, provider: Provider, folder: Path
 ) -> None:
@@ -247,57 +205,27 @@ def test_a_key_that_a_model_repeats_is_in_no_record_and_no_message(
     assert_nothing_leaked(folder)
 
 
-@adapters
-def test_what_was_to_be_remembered_is_when_nobody_is_there(adapter: Adapter, folder: Path) -> None:
-    with serving() as gone:
-        pass
-    model = adapter(gone.url)
-    with opened(folder, model) as memory:
-        result = memory.write(TEXT)
-        assert TEXT in memory.read(result.path)
-        assert memory.check() == []
-        assert len(memory.trace().of("failed")) == 4
-    assert result.degraded == f"{model.name}: the model failed: it cannot be reached (Connection refused)"
-    assert (result.decided_by, result.cost.usage.input_tokens, result.cost.money) == ("offline", 0, 0.0)
-
-
-@adapters
-@pytest.mark.parametrize("failing", PASSING.values(), ids=PASSING.keys())
-def test_what_passes_is_waited_for_and_the_model_decides(
-    adapter: Adapter, failing: tuple[Answer, ...], provider: Provider, folder: Path
+@pytest.mark.parametrize(("adapter", "before"), in_turn(PASSING))
+def test_what_passes_or_is_mended_leaves_the_decision_to_the_model(
+    adapter: Adapter, before: tuple[Answer, ...], provider: Provider, folder: Path
 ) -> None:
-    provider.script = [*failing, Says("", [PLACE])]
+    provider.script = [*before, Says("", [PLACE])]
     model = adapter(provider.url)
     with opened(folder, model) as memory:
         result = memory.write(TEXT)
         assert TEXT in memory.read("memory")
         assert memory.check() == []
         failed = memory.trace().of("failed")
+    answered = sum(isinstance(answer, Says) for answer in before)
     assert (result.path, result.decided_by, result.degraded) == ("memory", model.name, "")
-    assert len(provider.requests) == len(failing) + 1
-    assert len({request.data for request in provider.requests}) == 1, "it is asked the same again"
-    assert [event["retryable"] for event in failed] == [True] * len(failing)
-    assert (result.cost.calls, result.cost.usage.input_tokens) == (1, 10)
+    assert len(provider.requests) == len(before) + 1
+    assert [event["retryable"] for event in failed] == [True] * (len(before) - answered)
+    assert len({request.data for request in provider.requests}) == 1 + answered, "after a failure, the same again"
+    assert (result.cost.calls, result.cost.usage.input_tokens) == (1 + answered, 10 * (1 + answered))
     assert_nothing_leaked(folder)
 
 
-@adapters
-@pytest.mark.parametrize("first", MENDED.values(), ids=MENDED.keys())
-def test_what_the_model_can_mend_is_sent_back_and_the_model_decides(
-    adapter: Adapter, first: Answer, provider: Provider, folder: Path
-) -> None:
-    provider.script = [first, Says("", [PLACE])]
-    model = adapter(provider.url)
-    with opened(folder, model) as memory:
-        result = memory.write(TEXT)
-        assert TEXT in memory.read("memory")
-        assert memory.check() == []
-    assert (result.decided_by, result.degraded, result.cost.calls) == (model.name, "", 2)
-    assert len(provider.requests) == 2
-    assert_nothing_leaked(folder)
-
-
-@adapters
+@pytest.mark.parametrize("adapter", ADAPTERS.values(), ids=ADAPTERS.keys())
 def test_half_of_a_pair_in_an_answer_brings_nothing_down(adapter: Adapter, provider: Provider, folder: Path) -> None:
     half = Call("insert", {"page": "memory", "after": 1, "text": "Ada \ud800 \udc80"})
     provider.script = [Says("\udfff", [half]), Says("", [PLACE])]
@@ -310,15 +238,10 @@ def test_half_of_a_pair_in_an_answer_brings_nothing_down(adapter: Adapter, provi
     assert (result.decided_by, result.degraded) in [(model.name, ""), *(("offline", one) for one in told)]
 
 
-SPLITTING = ("401", "a refusal", "a body cut off", "arguments that are no JSON", "an answer that never comes")
-
-
-@adapters
-@pytest.mark.parametrize("name", SPLITTING)
+@pytest.mark.parametrize(("adapter", "fault"), in_turn({name: FAULTS[name] for name in SPLITTING}))
 def test_a_page_that_grows_too_large_is_divided_whatever_the_provider_does(
-    adapter: Adapter, name: str, provider: Provider, folder: Path
+    adapter: Adapter, fault: Fault, provider: Provider, folder: Path
 ) -> None:
-    fault = FAULTS[name]
     model = awake(adapter, provider)
     provider.script = lambda _: fault.answer
     with opened(folder, model, fault.limits, threshold=MIN_THRESHOLD) as memory:
@@ -332,13 +255,10 @@ def test_a_page_that_grows_too_large_is_divided_whatever_the_provider_does(
     assert_nothing_leaked(folder)
 
 
-@adapters
-def test_a_write_that_the_model_decided_stands_when_its_split_fails(
-    adapter: Adapter, provider: Provider, folder: Path
-) -> None:
+def test_a_write_that_the_model_decided_stands_when_its_split_fails(provider: Provider, folder: Path) -> None:
     place = Call("place", {"blocks": "n1-n59", "page": "memory"})
     provider.script = lambda _: Says("", [place]) if len(provider.requests) == 1 else Fails(403, THEIRS)
-    model = adapter(provider.url)
+    model = ADAPTERS["openai"](provider.url)
     with opened(folder, model, threshold=MIN_THRESHOLD) as memory:
         result = memory.write(LONG)
         assert memory.check() == []
@@ -349,10 +269,9 @@ def test_a_write_that_the_model_decided_stands_when_its_split_fails(
     assert_nothing_leaked(folder)
 
 
-@adapters
-def test_a_search_finds_without_the_provider_and_says_so(adapter: Adapter, provider: Provider, folder: Path) -> None:
+def test_a_search_finds_without_the_provider_and_says_so(provider: Provider, folder: Path) -> None:
     provider.script = lambda _: Fails(529, THEIRS)
-    model = adapter(provider.url)
+    model = ADAPTERS["anthropic"](provider.url)
     with opened(folder, model) as memory:
         results = memory.search("Where does the oak come from?")
     assert "Danzig" in results[0].excerpt
@@ -362,29 +281,9 @@ def test_a_search_finds_without_the_provider_and_says_so(adapter: Adapter, provi
     assert_nothing_leaked(folder)
 
 
-@adapters
-def test_what_the_model_is_paid_is_told_also_where_it_decided_nothing(
-    adapter: Adapter, provider: Provider, folder: Path
-) -> None:
-    provider.script = lambda _: Says(MARK)
-    priced = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.6"}[provider_of(adapter)]
-    with opened(folder, adapter(provider.url, priced)) as memory:
-        result = memory.write(TEXT)
-    assert (result.cost.calls, result.cost.usage.input_tokens, result.cost.usage.output_tokens) == (3, 20, 10)
-    sent, answered = (2.0, 10.0) if priced.startswith("claude") else (4.0, 20.0)
-    assert result.cost.money == pytest.approx((20 * sent + 10 * answered) / 1_000_000)
-
-
-def provider_of(adapter: Adapter) -> str:
-    return "openai" if adapter.behind else "anthropic"
-
-
-@pytest.mark.parametrize("name", ["anthropic", "openai", "litellm-openai"])  # LiteLLM cannot read such a Claude
-def test_limits_hold_where_the_provider_counts_no_tokens(name: str, provider: Provider, folder: Path) -> None:
-    adapter = ADAPTERS[name]
+def test_limits_hold_where_the_provider_counts_no_tokens(provider: Provider, folder: Path) -> None:
     provider.script = lambda _: Says(MARK, usage=None)
-    priced = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.6"}[provider_of(adapter)]
-    with Memory(LocalStorage(folder), adapter(provider.url, priced), limits=Limits(tokens=100)) as memory:
+    with Memory(LocalStorage(folder), ADAPTERS["openai"](provider.url, "gpt-5.6"), limits=Limits(tokens=100)) as memory:
         result = memory.write(TEXT)
     assert (len(provider.requests), result.decided_by) == (1, "offline")
     assert "the limit of 100 tokens" in result.degraded

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,7 +16,10 @@ from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.audit import ageing, contradictions, coverage, duplicates, files, links
 from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, Finding, Severity, at_least, checked_codes, settled
+from memory_v2.notes.cache import CachedFile, NotesCache
 from memory_v2.notes.index_files import write_document
+from memory_v2.notes.parsing import read_note
+from memory_v2.tree.block import encode
 
 Check: TypeAlias = Callable[[AuditContext], Iterator[Finding]]
 CHECKS: tuple[Check, ...] = (
@@ -85,6 +89,21 @@ def audit_notes(context: AuditContext, choice: Choice, checks: Iterable[Check] =
     order = {name: (SEVERITIES.index(code.severity), place) for place, (name, code) in enumerate(CODES.items())}
     ordered = tuple(sorted(new, key=lambda one: (order[one.code], one.path, one.line)))
     return Audit(context.today, len(context.notes), ordered, len(heeded) - len(new), len(wanted) - len(heeded))
+
+
+def audit_texts(texts: Mapping[str, str], today: date, select: Collection[str]) -> Audit:
+    """What these checks find in texts by name, which need not be files."""
+    contents = {name: encode(text) for name, text in texts.items()}
+    cache = NotesCache(None)
+    cache.store(
+        CachedFile(name, "", sha256(data).hexdigest(), read_note(name, data)) for name, data in contents.items()
+    )
+    context = AuditContext(Path(), cache, dict.fromkeys(texts, Path()), today, contents=contents)
+    checks = (files.own, contradictions.differing, duplicates.repeated)
+    try:
+        return audit_notes(context, Choice(select=select), checks)
+    finally:
+        cache.close()
 
 
 def _ignored(lines: Sequence[str]) -> dict[int, frozenset[str]]:

@@ -14,12 +14,13 @@ from functools import cached_property
 from pathlib import Path
 
 from memory_v2.files.decoding import Decoded, decode_text, read_data
+from memory_v2.files.links import LinkResolver
 from memory_v2.files.listing import SourceFile, without_suffix
+from memory_v2.notes.cache import NotesCache
 from memory_v2.notes.classify import is_foreign, is_template
 from memory_v2.notes.extract import Extracted, extracted_in
-from memory_v2.notes.folder import NotesFolder
 from memory_v2.notes.languages import LONGEST, bare, says
-from memory_v2.notes.links import LinkResolver
+from memory_v2.notes.links import resolver_of
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.calendar import named_day
 from memory_v2.text.words import content_words
@@ -42,29 +43,28 @@ class Policy:
 
 @dataclass(frozen=True)
 class AuditContext:
-    """A folder of notes, and the day and the policy that say what is old. `search` gives the names of the notes that a
-    search finds, if notes are to be searched for."""
+    """What was read of a folder of notes, all its files by name, those too that are no notes, and the day and the
+    policy that say what is old. `search` gives the names of the notes that a search finds, if notes are to be searched
+    for. The bytes of the notes may be given as `contents`."""
 
-    folder: NotesFolder
+    folder: Path
+    cache: NotesCache
+    files: Mapping[str, Path]
     today: date
     policy: Policy = Policy()
     search: Callable[[str], Collection[str]] | None = None
+    contents: Mapping[str, bytes] | None = None
     _words: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def files(self) -> Mapping[str, Path]:
-        """All files of the folder by name, those too that are no notes."""
-        return self.folder.files()
 
     @cached_property
     def notes(self) -> Sequence[Note]:
         """The notes by name, without those that were removed just now."""
-        return [note for note in self.folder.cache.notes() if note.name in self.files]
+        return [note for note in self.cache.notes() if note.name in self.files]
 
     @cached_property
     def extracted(self) -> Sequence[Extracted]:
         """What is extracted of the notes and is sure enough. Numbers the checks weigh themselves."""
-        found = extracted_in(self.folder.cache)
+        found = extracted_in(self.cache)
         return [
             one for one in found if one.file in self.files and (one.grade != "keyword" or one.category == "metrics")
         ]
@@ -72,7 +72,7 @@ class AuditContext:
     @cached_property
     def links(self) -> LinkResolver:
         """What the links of the notes lead to."""
-        return LinkResolver(self.folder.path, self.files, self.notes)
+        return resolver_of(self.folder, self.files, self.notes)
 
     def words(self, item: Item) -> frozenset[str]:
         """The words of an item that carry its meaning."""
@@ -87,6 +87,8 @@ class AuditContext:
     @cached_property
     def data(self) -> Mapping[str, bytes]:
         """The bytes of each note."""
+        if self.contents is not None:
+            return self.contents
         read = {note.name: read_data(SourceFile(note.name, self.files[note.name])) for note in self.notes}
         return {name: data for name, data in read.items() if isinstance(data, bytes)}
 

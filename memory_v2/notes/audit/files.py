@@ -27,7 +27,7 @@ def own(context: AuditContext) -> Iterator[Finding]:
         data = context.data.get(note.name)
         return None if data is None else [*_secrets(note, context.texts.get(note.name, "")), *_encodings(note, data)]
 
-    findings = context.folder.cache.results("checked", Finding, check)
+    findings = context.cache.results("checked", Finding, check)
     return (finding for finding in findings if finding.path in context.files)
 
 

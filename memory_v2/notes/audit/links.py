@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from memory_v2.files.links import Link
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.languages import bare, pattern, says
-from memory_v2.notes.links import Link, file_names, links
-from memory_v2.notes.note import Note
+from memory_v2.notes.links import file_names, links
+from memory_v2.notes.note import Item, Note
 from memory_v2.text.words import normal
 from memory_v2.tree.front_matter import front_matter_length
 from memory_v2.tree.path import fold
@@ -25,35 +26,35 @@ def linking(context: AuditContext) -> Iterator[Finding]:
     """All that is wrong with links."""
     notes = {note.name: note for note in context.notes}
     is_replaced = cache(lambda name: _is_replaced(context, notes[name]))
-    led = [(link, context.links.resolve(link)) for link in links(context.notes)]
-    linked = {name for _, found in led for name in found}
-    has_wiki = any(link.is_wiki and found for link, found in led)
-    for link, found in led:
+    resolve = context.links.resolve
+    led = [(*one, resolve(one[0].name, one[2].target, one[2].is_wiki)) for one in links(context.notes)]
+    linked = {name for *_, found in led for name in found}
+    has_wiki = any(link.is_wiki and found for *_, link, found in led)
+    for note, item, link, found in led:
         if link.is_wiki and not has_wiki and "/" not in link.target:
             continue  # nobody links so here: it names a syntax
+        first = notes.get(found[0]) if found else None
+        code, message = "", ""
         if not found:
-            message = f"{_written(link)} leads to no file"
-            yield _finding("broken-link", link, message)
+            code, message = "broken-link", f"{_written(link)} leads to no file"
         elif len(found) > 1:
-            yield _finding("ambiguous-link", link, f"{_written(link)} may be {' or '.join(found[:3])}", *found)
-        elif link.heading and found[0] in notes and not _has_heading(notes[found[0]], link.heading):
-            yield _finding("broken-link", link, f"{found[0]} has no heading {link.heading!r}", found[0])
-        elif found[0] in notes and _cites(link) and is_replaced(found[0]) and not is_replaced(link.note.name):
-            yield _finding("superseded", link, f"{found[0]} says that it was replaced", found[0])
+            code, message = "ambiguous-link", f"{_written(link)} may be {' or '.join(found[:3])}"
+        elif first and link.heading and not _has_heading(first, link.heading):
+            code, message = "broken-link", f"{first.name} has no heading {link.heading!r}"
+        elif first and _cites(note, item) and is_replaced(first.name) and not is_replaced(note.name):
+            code, message = "superseded", f"{first.name} says that it was replaced"
+        if code:
+            yield Finding(code, note.name, link.line, message, f"{item.id} {link.target}", tuple(found), item.day)
     yield from _orphans(context, linked)
 
 
-def _cites(link: Link) -> bool:
+def _cites(note: Note, item: Item) -> bool:
     """Whether a lasting note sends its reader there. `This page replaces …` does not, and a log tells what was so."""
-    return not is_log(link.note) and not says(bare(link.item.text), "ageing", "replaces")
+    return not is_log(note) and not says(bare(item.text), "ageing", "replaces")
 
 
 def _written(link: Link) -> str:
-    return f"[[{link.target}]]" if link.is_wiki else f"({link.target})"
-
-
-def _finding(code: str, link: Link, message: str, *also: str) -> Finding:
-    return Finding(code, link.note.name, link.line, message, f"{link.item.id} {link.target}", also, link.item.day)
+    return f"[[{link.target}]]" if link.is_wiki else link.written
 
 
 def _has_heading(note: Note, heading: str) -> bool:

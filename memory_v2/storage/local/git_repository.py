@@ -139,9 +139,11 @@ def check_files(place: Path) -> None:
     """Raises `StorageError` if a folder of the repository is a symbolic link, which may lead to one of others, and
     `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
     folders = (place / name for name in ("refs", "refs/heads", "refs/silica", "objects", UNFLUSHED))
-    for folder in (place, *folders, *place.glob("objects/*")):
-        if folder.is_symlink():
-            raise StorageError(f"{folder} is a symbolic link; a memory keeps its history inside its own folder")
+    links = [folder for folder in (place, *folders) if folder.is_symlink()]
+    with suppress(FileNotFoundError), os.scandir(place / "objects") as inside:
+        links += [place / "objects" / entry.name for entry in inside if entry.is_symlink()]
+    if links:
+        raise StorageError(f"{links[0]} is a symbolic link; a memory keeps its history inside its own folder")
     files = (place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode()))
     for file in (*files, *place.glob("objects/info/*"), *place.glob("objects/pack/*")):
         check_file(place, file)

@@ -4,9 +4,9 @@ A model, reached over a hosted model's wire format, kept a small memory: it wrot
 and searched across two links. The traces of these operations are the model here: `recorded:cassettes/session`. A live
 model made every decision, and the replay gives the same bytes, without a key or a network.
 
-    python -m bench.session                                    replay the session and show it
-    python -m bench.session --full                             the same, with everything that the model saw
-    python -m bench.session --record anthropic:<model>         record it again; needs a key, or ANTHROPIC_BASE_URL
+    python -m demo.session                                    replay the session and show it
+    python -m demo.session --full                             the same, with everything that the model saw
+    python -m demo.session --record anthropic:<model>         record it again; needs a key, or ANTHROPIC_BASE_URL
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What the memory does, to be watched: `make demo`, `make demo-service`, `make session`."""

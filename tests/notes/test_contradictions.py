@@ -1,0 +1,61 @@
+"""Contradictions between texts: few, dated, and without secrets."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memory_v2.notes.audit.audit import audit_texts
+
+
+def told(*texts: str, **named: str) -> list[str]:
+    files = {f"{name}.md": text for name, text in (dict(zip("abcdefghij", texts, strict=False)) | named).items()}
+    return [one.message for one in audit_texts(files, date(2026, 4, 1), ["contradiction"]).findings]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "label"),
+    [
+        ("# Silica\n\n- Port: 8080\n", "# 2026-03-01\n\n## Silica\n\n- **Port:** `8443`\n", "Port"),
+        ("# Silica\n\nOwner: M. Perrin\n", "# Silica\n\nOwner: M. Leroy\n", "Owner"),
+        ("# Silica\n\nOwner: Prof. Byron\n", "# Silica\n\nOwner: Prof. Hopper\n", "Owner"),
+    ],
+)
+def test_another_value_of_the_same_label_is_told(one: str, other: str, label: str) -> None:
+    (message,) = told(one, other)
+    assert message.startswith(f"{label} of Silica is ")
+
+
+def test_a_text_without_a_title_is_about_what_it_is_called() -> None:
+    assert told(silica="Owner: Ada", other="# Silica\n\nOwner: Grace\n") == [
+        "Owner of Silica is Ada here, and Grace in other.md:3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("# Silica\n\nPort: 8080\n", "# Quartz\n\nPort: 8443\n"),
+        ("# Silica\n\n## Web\n\nPort: 8080\n", "# Quartz\n\n## Web\n\nPort: 8443\n"),
+        ("# Silica\n\nPort: 8080\n", "# Silica\n\nPort: 8080.\n"),
+        ("# Silica\n\nPort: 8080\n", "# Silica\n\nPort: 8080 (internal)\n"),
+        ("# Silica\n\n- Member: Ada\n- Member: Grace\n", "# Silica\n\n- Member: Ada\n"),
+        ("# 2026-03-01\n\n## Work\n\nTask: one\n", "# 2026-03-02\n\n## Work\n\nTask: two\n"),
+        ("# Silica\n\nStatus: open\n", "# Silica\n\nStatus: done\n"),
+        ("# Silica\n\n```\nPort: 8080\n```\n", "# Silica\n\n```\nPort: 8443\n```\n"),
+        ("# Silica\n\nRemember: the port is open. Close it.\n", "# Silica\n\nRemember: the door. Now.\n"),
+        ("# Notes\n\nPort: 8080\n", "# Notes\n\nPort: 8443\n"),
+    ],
+)
+def test_what_only_looks_like_one_is_not_told(one: str, other: str) -> None:
+    assert told(one, other) == []
+
+
+def test_a_form_that_many_texts_fill_in_contradicts_nothing() -> None:
+    assert told(*(f"# Contact\n\nPhone: 555-{n}\n" for n in range(9))) == []
+
+
+def test_a_secret_is_masked() -> None:
+    (message,) = told("# Silica\n\nPassword: hunter2!\n", "# Silica\n\nPassword: abc99\n")
+    assert "hunter2" not in message
