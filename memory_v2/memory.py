@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.gc import Packed
-    from memory_v2.operations.history import BlamedLine, PastOperation
+    from memory_v2.operations.history import BlamedLine, Packed, PastOperation
     from memory_v2.operations.imports import Batch, ImportResult
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
@@ -413,7 +412,7 @@ class Memory:
     def pack_history(self) -> Packed:
         """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
-        return self._engine.run_on_storage(operations.gc.pack)
+        return self._engine.run_on_storage(operations.history.pack)
 
     def context(
         self,

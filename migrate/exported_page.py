@@ -34,7 +34,7 @@ from memory_v2.tree.block import (
     split_lines,
     to_blank_line,
 )
-from memory_v2.tree.exact import text_of
+from memory_v2.tree.edit import text_of
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import Source

@@ -18,9 +18,9 @@ from memory_v2.notes.classify import LASTING, is_struck, is_superseded
 from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.folder import NotesFolder, note_of, page_of
 from memory_v2.notes.note import Item, Note, is_within
-from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.results import SearchResult
+from memory_v2.operations.search_request import is_answered, with_confidence
 from memory_v2.operations.texts import check_question
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import readable, split_lines

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         dry_run,
         exact,
         forget,
-        gc,
         history,
         imports,
         overgrown,

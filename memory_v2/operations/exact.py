@@ -16,8 +16,7 @@ from memory_v2.operations.results import Result
 from memory_v2.operations.texts import check_text, checked_source
 from memory_v2.operations.write import describe_again, ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode
-from memory_v2.tree.edit import new_blocks
-from memory_v2.tree.exact import inserted, is_bare, replaced, text_of, with_text
+from memory_v2.tree.edit import inserted, is_bare, new_blocks, replaced, text_of, with_text
 from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path

@@ -272,11 +272,10 @@ class Forgetting:
     gone: frozenset[str] = frozenset()
 
     def path(self, path: str) -> str | None:
-        """See `Rules`."""
         return None if fold(path) in self.gone else self.redaction.path(path)
 
     def page(self, data: bytes) -> bytes:
-        """See `Rules`. Other files of the history are treated like pages."""
+        """Other files of the history are treated like pages."""
         text = decode(data)
         left = self.redaction.text(text)  # first: the description of a child is a line of its own only behind the link
         if self.gone:
@@ -284,7 +283,6 @@ class Forgetting:
         return data if left == text else redacted(parse_page(ROOT, text), left, self.redaction).data
 
     def revision(self, revision: Revision) -> Revision:
-        """See `Rules`."""
         text = self.redaction.text
         return replace(
             revision,

@@ -1,4 +1,4 @@
-"""The history of operations: listing, showing, comparing, undoing and restoring."""
+"""The history of operations: listing, showing, comparing, undoing and restoring; and packing it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.operation import check_id, operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.storage.base import stored_page
+from memory_v2.storage.base import MemoryStorage, stored_page
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
@@ -420,3 +421,25 @@ def _unlisted(context: Context) -> Iterator[str]:
     for folder, reason in context.storage.unlisted_folders().items():
         logger.warning("the pages below %r are left out: %s", folder, reason)
         yield folder
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The number of packed objects, and the size of the history on disk before and after, in bytes."""
+
+    objects: int
+    bytes_before: int
+    bytes_after: int
+
+
+@operation("pack_history", changes="store")
+def pack(storage: MemoryStorage) -> Packed:
+    """Packs the history of a storage without losing anything. Raises `NotAllowed` if it is not a folder's history."""
+    if not isinstance(storage, LocalStorage):
+        raise NotAllowed(f"the history of {storage.where} needs no packing: only that of a folder does")
+    recorded = storage.history
+    if not recorded.begun:
+        return Packed(0, 0, 0)
+    with storage.lock():
+        before = recorded.size
+        return Packed(recorded.pack(), before, recorded.size)

@@ -12,7 +12,7 @@ from memory_v2.errors import InvalidPattern, StorageError, Unreadable
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.results import SearchResult
-from memory_v2.operations.search_filter import SearchFilter
+from memory_v2.operations.search_request import SearchFilter
 from memory_v2.text import matching
 from memory_v2.tree.block import BYTE_ORDER_MARK, readable, split_lines
 from memory_v2.tree.page import Page, source_at

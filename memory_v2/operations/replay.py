@@ -1,4 +1,4 @@
-"""Replaying an operation from its trace: in memory, on the tree as it was, with the recorded answers."""
+"""Replaying an operation from its trace: on the tree as it was, with the recorded answers. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import Store
 from memory_v2.models.base import Model
-from memory_v2.operations.context import Context
+from memory_v2.operations.context import Context, Freshness
 from memory_v2.settings import Limits
 from memory_v2.storage.history import History, PageChange, Revision
-from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.text.calendar import Calendar
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event, Trace, Traces, digest
 from memory_v2.tree.block import encode
-from memory_v2.tree.path import ENTRIES
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +100,7 @@ def _ended(failed: str) -> str:
     return f"fails ({failed})" if failed else "succeeds"
 
 
-def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past) -> Context:
+def _again(context: Context, trace: Trace, storage: OverlayStorage, past: Past) -> Context:
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
     calendar = Calendar(context.timezone, lambda: started)
@@ -125,27 +124,19 @@ def _again(context: Context, trace: Trace, storage: VolatileStorage, past: Past)
         threshold=first["threshold"],
         now=lambda: started,
         operation=Operation(replace(Limits(**first["limits"]), seconds=float("inf")), Trace()),
+        freshness=Freshness(),
     )
 
 
-def _rewound(context: Context, trace: Trace, traces: Traces) -> VolatileStorage:
-    """The tree before the operation, in memory."""
-    moments: dict[str, datetime] = {}
+def _rewound(context: Context, trace: Trace, traces: Traces) -> OverlayStorage:
+    """The tree before the operation."""
     pages: dict[str, bytes | None] = {}
-    entries = (stamp.path for stamp in context.storage.stamps(ENTRIES))
-    for path in [*context.storage.list_files(), *entries]:
-        pages[path] = context.storage.read(path).data
-        moments[path] = context.storage.get_modified_time(path)
     for one in [*reversed(list(_later(trace, traces))), trace]:
         for commit in reversed(one.of("commit")):
             for change in commit["pages"]:
                 pages[change["path"]] = None if change["before"] is None else encode(change["before"])
-    moment = started = datetime.fromisoformat(trace.of("begin")[0]["started"])
-    storage = VolatileStorage(lambda: moment)
-    for path, data in pages.items():
-        if data is not None:
-            moment = moments.get(path, started)
-            storage.write(path, data)
+    started = datetime.fromisoformat(trace.of("begin")[0]["started"])
+    storage = OverlayStorage(context.storage, pages, lambda: started)
     for path, known in trace.reads.items():
         if _digest(storage, path) != known:
             raise NotAllowed(
@@ -201,7 +192,7 @@ def _head_before(history: History, trace: Trace, traces: Traces) -> str:
         return ""
 
 
-def _digest(storage: VolatileStorage, path: str) -> str:
+def _digest(storage: OverlayStorage, path: str) -> str:
     try:
         return digest(storage.read(path).data)
     except PageNotFound:

@@ -13,14 +13,20 @@ from memory_v2.index.base import EntryHit, EntrySearch, Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import corrected
 from memory_v2.models.briefs import SearchBrief
-from memory_v2.operations.confidence import is_answered, with_confidence
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.decision import found_on, view_of
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import SMALLEST, check_tokens, fitting, statements
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
-from memory_v2.operations.search_filter import POOL, SearchFilter, checked_filter, lifted
-from memory_v2.operations.search_request import SearchRequest
+from memory_v2.operations.search_request import (
+    POOL,
+    SearchFilter,
+    SearchRequest,
+    checked_filter,
+    is_answered,
+    lifted,
+    with_confidence,
+)
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.settings import is_count

@@ -1,11 +1,32 @@
-"""What a search is asked, as it goes from the memory through the entries to the tree."""
+"""What a search is asked, in which part of the memory (below a path, near a page, of some days, from some source), and
+whether what was found answers it.
+
+The index knows the days that a text names for itself or in a heading. On which day a line was written, or its source
+said it, is known only of what was found: so that is looked through, and what was said on the days that a question names
+is lifted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
+
+from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
+from memory_v2.index.base import Hit
+from memory_v2.index.coverage import BEST, FLOOR
+from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.lookup import CANDIDATES
+from memory_v2.index.ranking import raised
+from memory_v2.index.terms import asked_at_once
+from memory_v2.index.weights import MEANING
+from memory_v2.operations.results import EntryResult, SearchResult
+from memory_v2.settings import is_count
+from memory_v2.text.dates import PartialDate, Span
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.path import page_path
+from memory_v2.validate import checked_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +51,128 @@ class SearchRequest:
     min_confidence: float | None = None
     cross: bool = False
     archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """A part of the memory: these `pages` (all, if `None`), what was said from `since` to `until`, and what came from a
+    source whose name has `source` in it."""
+
+    pages: Collection[str] | None = None
+    since: date | None = None
+    until: date | None = None
+    source: str = ""
+
+    @property
+    def is_of_whole_pages(self) -> bool:
+        """Whether everything on its pages belongs to it."""
+        return not (self.since or self.until or self.source)
+
+    def has(self, path: str, day: date | None, source: str) -> bool:
+        """Whether it has what stands on this page, was said on this day and came from this source."""
+        if (self.pages is not None and path not in self.pages) or self.source.casefold() not in source.casefold():
+            return False
+        if day is None:
+            return not (self.since or self.until)
+        return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
+
+
+def checked_filter(asked: SearchRequest, graph: Graph) -> SearchFilter:
+    """The part that is asked for: the page `under` and those below it, those at most `steps` links from the page
+    `near`. Raises `PageNotFound`, `InvalidPath`, `InvalidSetting`."""
+    first, last = checked_day("since", asked.since), checked_day("until", asked.until)
+    if first and last and first > last:
+        raise InvalidSetting(f"since must not be after until: {first} is after {last}")
+    if not is_count(asked.steps, 1):
+        raise InvalidSetting(f"steps must be at least 1, not {asked.steps!r}")
+    name = asked.source.strip() if isinstance(asked.source, str) else ""
+    if asked.source is not None and not name:
+        raise InvalidSetting(f"source must be a part of the name of a source, not {asked.source!r}")
+    pages: frozenset[str] | None = None
+    if asked.under is not None:
+        pages = _below(graph, _path(asked.under))
+    if asked.near is not None:
+        around = _around(graph, _path(asked.near), asked.steps)
+        pages = around if pages is None else pages & around
+    return SearchFilter(pages, first, last, name)
+
+
+def _path(given: object) -> str:
+    if not isinstance(given, str):
+        raise InvalidPath(f"a path is text, not {type(given).__name__}")
+    return page_path(given.removesuffix("/"))
+
+
+def _below(graph: Graph, path: str) -> frozenset[str]:
+    found = frozenset(page for page in graph.pages if page == path or page.startswith(f"{path}/"))
+    if not found:
+        raise PageNotFound(path)
+    return found
+
+
+def _around(graph: Graph, path: str, steps: int) -> frozenset[str]:
+    """The page and those that so many links lead to or come from."""
+    if path not in graph.pages:
+        raise PageNotFound(path)
+    found = last = {path}
+    for _ in range(steps):
+        linked = {edge.target for one in last for edge in graph.links.get(one, ())}
+        last = linked.union(*(graph.sources.get(one, ()) for one in last)) - found
+        if not last:
+            break
+        found = found | last
+    return frozenset(found)
+
+
+POOL = CANDIDATES
+"""Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
+SIGN = "the day asked for"
+"""How a ranking calls it that a place names the day asked for."""
+
+
+def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]:
+    """The hits, best first, with as many points for the day on which they were said as for one that they name. Entries
+    have theirs."""
+    return sorted((_lifted(hit, days) for hit in hits), key=lambda hit: -hit.score)
+
+
+def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
+    if hit.entry or not hit.date or SIGN in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
+        return hit
+    points = MEANING.note.day
+    return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (SIGN, points)))
+
+
+def _has(days: Span | PartialDate, day: date) -> bool:
+    return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
+
+
+def with_confidence(
+    found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
+) -> list[SearchResult]:
+    """The results, each with how much of what a question asks for it tells."""
+    shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found], with_entries)
+    return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
+
+
+def is_answered(
+    found: Sequence[SearchResult],
+    places: Sequence[Hit],
+    query: str,
+    index: FullTextIndex,
+    with_entries: bool = False,
+) -> bool:
+    """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
+    at once. Places count too, as a few results only may be asked for; entries that are past do not."""
+    past = {hit.entry.id for hit in places if hit.entry and hit.entry.past}
+    found = [one for one in found if not (isinstance(one, EntryResult) and one.entry in past)]
+    places = [hit for hit in places if not (hit.entry and hit.entry.past)]
+    if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
+        return True
+    texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
+    texts += [(_told(place.path, place.section, place.text), place.date) for place in places[:BEST]]
+    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts, with_entries))
+
+
+def _told(path: str, section: Iterable[str], text: str) -> str:
+    return "\n".join((path.replace("/", " ").replace("-", " "), *section, text))

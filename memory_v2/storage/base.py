@@ -101,9 +101,8 @@ class StateFiles(Protocol):
     when the call returns. Raises `StorageError` on failure.
     """
 
-    @property
-    def recovery_interval(self) -> float:
-        """The shortest time, in seconds, between two searches for unfinished work of other processes."""
+    recovery_interval: float
+    """The shortest time, in seconds, between two searches for unfinished work of other processes."""
 
     def read(self, name: str) -> bytes | None:
         """Returns the note's bytes, or `None` if it does not exist."""
@@ -134,17 +133,14 @@ class MemoryStorage(Protocol):
     is not as expected, they raise `StorageConflict` and change nothing.
     """
 
-    @property
-    def where(self) -> str:
-        """The place for a person to read: a folder or a bucket."""
+    where: str
+    """The place for a person to read: a folder or a bucket."""
+    state: StateFiles
+    """The state files of this store."""
 
     @property
     def history(self) -> History:
         """The record of all changes."""
-
-    @property
-    def state(self) -> StateFiles:
-        """The state files of this store."""
 
     @property
     def cache_folder(self) -> Path | None:
@@ -178,6 +174,7 @@ class MemoryStorage(Protocol):
         """A mark of a folder and of each one below it, by name, without listing what did not change: while a mark stays
         the same, no name in the folder is new, gone, or another file's. None of them if the folder does not exist;
         `None` if this storage has no folders."""
+        return None
 
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         """The Markdown files that are not pages, or `below` a folder of entries those that are not entries, each as
@@ -187,10 +184,12 @@ class MemoryStorage(Protocol):
         """The Markdown files that are no pages only because their names are decomposed, as a Mac may write them: stored
         name → the path of the page that each is under its NFC name, which is free. With `rename` they get that name.
         None where files cannot be renamed."""
+        return {}
 
     def unlisted_folders(self) -> Mapping[str, str]:
         """The folders (`projects/`) that could not be listed at the last look, each with the reason in one sentence.
         Pages below them are in no list, and may exist all the same."""
+        return {}
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """Removes temporary files that interrupted writes left beside these pages. Call it under the lock. Files that
@@ -221,12 +220,14 @@ class MemoryStorage(Protocol):
     def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
         """Temporary files, histories that were set aside, and old versions in a bucket whose bytes hold something, or
         cannot be searched."""
+        return []
 
     def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
         """Removes them for good, as far as they are still left over. Also forgets what is cached on this machine."""
 
     def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
         """The names of files beside the pages that are not the program's and hold something, or cannot be searched."""
+        return []
 
     def interrupted(self) -> Revision | None:
         """The revision of a change that was interrupted, or `None`. Cheap. Raises `StorageError` for a store in a

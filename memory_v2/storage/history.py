@@ -18,9 +18,6 @@ FORGET = "forget"
 """The kind of a revision that says that something was forgotten. It changes no page: the revisions before it do not
 have it either."""
 
-RENAME = "rename"
-"""The kind of a revision that moves pages to other paths."""
-
 COMPLETED_LATER = (
     "the change was stopped halfway and will be completed when the memory is next used: do not make it again"
 )

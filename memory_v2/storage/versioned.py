@@ -8,31 +8,32 @@ compares the two revisions and writes the pages that differ. A page edited by ha
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from memory_v2.errors import SilicaError, StorageConflict, StorageError, Unreadable
 from memory_v2.progress import with_progress
-from memory_v2.storage.base import ABSENT, ANY, Expected, Stamp, StateFiles, Stored, stored_page, version_of
+from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page, version_of
 from memory_v2.storage.format import Journal, journal_of, read_format, steps_between, write_format
 from memory_v2.storage.history import (
     COMPLETED_LATER,
     EXTERNAL,
     FORGET,
     Change,
-    History,
     HistoryDamaged,
     PageChange,
     Revision,
     Rewrite,
     Rules,
 )
-from memory_v2.storage.merge import merged
 from memory_v2.storage.pending import LEFT, PendingNote
+from memory_v2.text.kept import kept
 from memory_v2.text.plain import shorten
+from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.path import ENTRIES, fold
 
 MAX_SUMMARY = 80
@@ -41,53 +42,14 @@ MAX_SUMMARY = 80
 logger = logging.getLogger(__name__)
 
 
-class VersionedStorage(ABC):
+class VersionedStorage(MemoryStorage):
     """The part of `MemoryStorage` that applies changes, for storages whose pages are a checkout of their history."""
 
-    state: StateFiles
     _is_committing: bool = False
     """Whether a thread of this process is writing what it has recorded: the pages are behind the history then, and no
     crash was the cause."""
 
-    @property
-    @abstractmethod
-    def history(self) -> History:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def read(self, path: str) -> Stored:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def delete(self, path: str, expected: Expected = ANY) -> None:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def list_files(self) -> list[str]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def stamps(self, below: str = "") -> Iterator[Stamp]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def remove_temporary(self, paths: Iterable[str]) -> None:
-        """See `MemoryStorage`."""
-
-    @abstractmethod
-    def lock(self, wait: bool = True) -> AbstractContextManager[None]:
-        """See `MemoryStorage`."""
-
     def commit(self, change: Change, check: Callable[[], object] | None = None) -> Change:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(change.revision.when)
             self.finish()
@@ -121,7 +83,6 @@ class VersionedStorage(ABC):
         return revision
 
     def take_back(self, change: Change) -> bool:
-        """See `MemoryStorage`."""
         with self.lock():
             if self.interrupted() or self.history.head != change.revision.id:
                 return False
@@ -131,7 +92,6 @@ class VersionedStorage(ABC):
             return is_taken_back
 
     def interrupted(self) -> Revision | None:
-        """See `MemoryStorage`."""
         if self._is_committing:
             return None
         if rewriting := read_format(self.state).get("rewriting"):
@@ -147,7 +107,6 @@ class VersionedStorage(ABC):
             return None
 
     def finish(self) -> Revision | None:
-        """See `MemoryStorage`."""
         if self.interrupted() is None:
             return None
         with self.lock():
@@ -179,7 +138,6 @@ class VersionedStorage(ABC):
             return revision
 
     def rewrite(self, rules: Rules, rewrite: Rewrite, record: Revision) -> None:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(record.when)
             self.finish()
@@ -213,7 +171,6 @@ class VersionedStorage(ABC):
         write_format(self.state)
 
     def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
-        """See `MemoryStorage`."""
         pages = self._stored(paths)
         if not self.history.begun or not self.history.unrecorded(pages):
             return
@@ -222,12 +179,10 @@ class VersionedStorage(ABC):
                 self._record_external(self._stored(pages), now)
 
     def recorded_at(self) -> datetime | None:
-        """See `MemoryStorage`."""
         newest = next(self.history.revisions(), None) if self.history.begun else None
         return newest.when if newest else None
 
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(revision.when)
             self.finish()
@@ -238,7 +193,6 @@ class VersionedStorage(ABC):
             return bool(unrecorded)
 
     def begin(self, now: datetime) -> None:
-        """See `MemoryStorage`."""
         with self.lock():
             self._begin_if_new(now)
 
@@ -347,3 +301,81 @@ def _in_order(pages: Collection[PageChange]) -> list[PageChange]:
         return 2 if page.before is not None else 1
 
     return sorted(pages, key=rank)
+
+
+def merged(before: bytes | None, by_hand: bytes, after: bytes | None) -> bytes:
+    """Merges a change of a page with an edit that was made by hand at the same time, line by line. It keeps every line
+    that either side added, and drops a line only if one side removed it. If the change removes the page, the lines
+    added by hand remain. If the edit was made after the change was written, the edited page is returned as it is."""
+    old, hand, new = (split_lines(decode(data or b"")) for data in (before, by_hand, after))
+    if _distance(new, hand) <= _distance(old, hand):
+        return by_hand
+    by_program, by_person = _edits(old, new), _edits(old, hand)
+    lines: list[str] = []
+    for place in range(len(old) + 1):
+        theirs, ours = by_person.inserted.get(place, []), by_program.inserted.get(place, [])
+        lines += theirs if theirs == ours else [*theirs, *ours]
+        if place < len(old) and place not in by_program.removed | by_person.removed:
+            lines.append(old[place])
+    return encode("".join(lines))
+
+
+class _Edits(NamedTuple):
+    removed: set[int]
+    inserted: dict[int, list[str]]
+
+
+def _edits(old: Sequence[str], new: Sequence[str]) -> _Edits:
+    """The line numbers of the old text that were removed, and the lines inserted before each line number."""
+    edits = _Edits(set(range(len(old))), {})
+    end = 0
+    for place, new_place in [*kept(old, new), (len(old), len(new))]:
+        edits.removed.discard(place)
+        if new_place > end:
+            edits.inserted[place] = list(new[end:new_place])
+        end = new_place + 1
+    return edits
+
+
+def _distance(old: Sequence[str], new: Sequence[str]) -> int:
+    """The number of lines removed and added between two texts."""
+    edits = _edits(old, new)
+    return len(edits.removed) + sum(map(len, edits.inserted.values()))
+
+
+class FairLock:
+    """Held by one thread at a time, first come, first served, as the locks of `threading` are not. Not re-entrant."""
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._is_held = False
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, timeout: float) -> bool:
+        """Waits up to `timeout` seconds; returns whether this thread now holds the lock."""
+        turn = threading.Event()
+        with self._changing:
+            if not self._is_held:
+                self._is_held = True
+                return True
+            self._waiting.append(turn)
+        if turn.wait(timeout):
+            return True
+        with self._changing:
+            if turn.is_set():  # its turn came at the last moment
+                return True
+            self._waiting.remove(turn)
+            return False
+
+    def release(self) -> None:
+        """Hands the lock to the thread that has waited longest, or frees it."""
+        with self._changing:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._is_held = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a thread is waiting for the lock."""
+        return bool(self._waiting)

@@ -22,7 +22,7 @@ from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, 
 from memory_v2.memory import Memory
 from memory_v2.tools.answer import LONGEST, how_many_fit
 from memory_v2.tools.dispatch import ToolResult, as_object, next_move, refusal
-from memory_v2.tree.exact import is_bare, text_lines, text_of, with_line_ends_of
+from memory_v2.tree.edit import is_bare, text_lines, text_of, with_line_ends_of
 from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, page_path

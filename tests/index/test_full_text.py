@@ -335,7 +335,7 @@ def test_a_failing_storage_is_not_taken_for_an_empty_one(storage: LocalStorage) 
 def test_a_page_that_vanishes_while_it_is_read_is_none(storage: LocalStorage) -> None:
     class Vanishing(VolatileStorage):
         def read(self, path: str):  # type: ignore[no-untyped-def]
-            self._pages.pop("gone", None)
+            self._file("gone").unlink(missing_ok=True)
             return super().read(path)
 
     vanishing = Vanishing()

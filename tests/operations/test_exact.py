@@ -15,7 +15,7 @@ from memory_v2.memory import Memory
 from memory_v2.operations.results import Result
 from memory_v2.tools import dispatch
 from memory_v2.tools.memory_commands import answer_memory_command
-from memory_v2.tree.exact import text_of
+from memory_v2.tree.edit import text_of
 from memory_v2.tree.page import parse_page
 from tests.effort import effort
 from tests.operations.scenes import SMALL, offline

@@ -26,7 +26,7 @@ from memory_v2.plan import Plan
 from memory_v2.storage.history import Change
 from memory_v2.storage.local import git_rewrite
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.s3 import history as s3_history
+from memory_v2.storage.s3.history import S3History
 from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.text.redaction import MARKER
 from tests.operations.forgotten import SECRET, filled, objects, places
@@ -376,7 +376,7 @@ def test_in_a_bucket_what_was_stopped_halfway_is_finished_by_the_next_use(
 
         memory = filled(machine())
         with monkeypatch.context() as patched, pytest.raises(StorageError, match="do not make it again"):
-            patched.setattr(s3_history, "adopt", stopped)
+            patched.setattr(S3History, "adopt", stopped)
             memory.forget(SECRET, apply=True)
         other = machine()
         other.write("The frost came early.", "garden", "append")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.operations.search_filter import SIGN
+from memory_v2.operations.search_request import SIGN
 from memory_v2.storage.volatile import VolatileStorage
 
 WRITTEN = {

@@ -16,7 +16,8 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.texts import checked_blocks
 from memory_v2.storage.base import ANY, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileState, VolatileStorage
+from memory_v2.storage.overlay import MemoryState
+from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import Block
 from tests.operations.scenes import SMALL, body, call, calls, offline
 from tests.properties.whole import clock, faults, missing, pages_of
@@ -28,7 +29,7 @@ class Dead(BaseException):
     """The process is gone: nothing that would follow happens."""
 
 
-class DyingNotes(VolatileState):
+class DyingNotes(MemoryState):
     """Notes of a process that dies: from then on it changes nothing."""
 
     is_dead = False
@@ -63,7 +64,7 @@ def crashed(text: str, path: str | None = None, before: str = "", **said: str) -
         offline(storage=storage).write(before, path)
     with pytest.raises(Dead):
         dying(storage).write(text, path, source=said.get("source"), date=said.get("date"))
-    notes = VolatileState()
+    notes = MemoryState()
     for name in storage.state.names(PENDING):
         notes.write(name, storage.state.read(name) or b"")
     storage.state = notes
@@ -117,7 +118,7 @@ def test_a_writer_that_was_taken_for_dead_does_not_write_a_second_time() -> None
     offline(storage=storage).write("Lisbon is on the Tagus.")
 
     def finish_it_meanwhile(_: Conversation) -> Reply:
-        storage.state, claimed = VolatileState(), storage.state
+        storage.state, claimed = MemoryState(), storage.state
         for name in claimed.names(PENDING):
             storage.state.write(name, claimed.read(name) or b"")
         assert "Porto" in offline(storage=storage).read()

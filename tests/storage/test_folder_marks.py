@@ -10,7 +10,6 @@ import pytest
 
 from memory_v2.storage.base import ABSENT
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileStorage
 
 FIRST, OTHER = "entries/agents/a/memory/vault/2026-02/obs", "entries/agents/b/memory/vault/2026-02/obs"
 
@@ -56,4 +55,3 @@ def test_what_is_not_there_has_no_marks(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "entries").symlink_to(tmp_path / "elsewhere")
     assert LocalStorage(tmp_path).folder_marks("entries") == {}
-    assert VolatileStorage().folder_marks("entries") is None

@@ -22,7 +22,6 @@ from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
 from memory_v2.storage.local.git_objects import MANY, UNFLUSHED
 from memory_v2.storage.local.git_repository import BRANCH, MAKING, message_of, read_message
-from memory_v2.storage.volatile import VolatileHistory
 from tests.conformance.history_suite import BEGUN, HistoryConformance, entry, three
 
 GIT = shutil.which("git")
@@ -111,16 +110,6 @@ class TestGitHistory(HistoryConformance):
     @pytest.fixture
     def another(self, folder: Path) -> Callable[[], GitHistory]:
         return lambda: GitHistory(folder)
-
-
-class TestVolatileHistory(HistoryConformance):
-    @pytest.fixture
-    def history(self) -> VolatileHistory:
-        return VolatileHistory()
-
-    @pytest.fixture
-    def another(self, history: VolatileHistory) -> Callable[[], VolatileHistory]:
-        return lambda: history
 
 
 # messages

@@ -447,6 +447,29 @@ def test_an_edit_that_sets_the_old_time_again_changes_the_stamp(storage: LocalSt
     assert list(storage.stamps()) != before
 
 
+def test_a_page_that_was_read_is_not_read_again_before_it_is_replaced_unless_it_was_edited(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = storage.write("memory", b"old")
+    time.sleep(0.1)  # what has just changed may change again and keep its times
+    read: list[Path] = []
+
+    def read_bytes(file: Path) -> bytes:
+        read.append(file)
+        return file.read_bytes()
+
+    monkeypatch.setattr(local, "read_bytes", read_bytes)
+    assert storage.read("memory").version == version
+    again = storage.write("memory", b"new", version)
+    assert len(read) == 1
+    time.sleep(0.1)
+    storage.read("memory")
+    (folder / "memory.md").write_bytes(b"own")
+    with pytest.raises(StorageConflict):
+        storage.write("memory", b"mine", again)
+    assert (folder / "memory.md").read_bytes() == b"own"
+
+
 # The lock
 
 

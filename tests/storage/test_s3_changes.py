@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.fair_lock import FairLock
 from memory_v2.storage.history import EXTERNAL, Change, PageChange
 from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.storage import S3Storage
+from memory_v2.storage.versioned import FairLock
 from tests.conformance.history_suite import entry
 from tests.conformance.storage_suite import at_once
 
@@ -158,7 +158,7 @@ def test_a_record_of_which_nobody_knows_whether_it_was_made_is_told_and_complete
     monkeypatch.setattr(s3_bucket, "ATTEMPTS", 1)
     storage, other = machine(url=entrance.url), machine("other")
     begun(storage)
-    entrance.fate = on("0000000002.json", Loses(arrives))
+    entrance.fate = on("0000000002.git", Loses(arrives))
     with pytest.raises(StorageError, match="may have been recorded, and will then be completed"):
         storage.commit(SPLIT)
     entrance.fate = lambda _: None
@@ -171,7 +171,7 @@ def test_a_record_of_which_nobody_knows_whether_it_was_made_is_told_and_complete
 def test_a_change_that_cannot_be_recorded_is_not_made(machine: Machine, entrance: Door) -> None:
     storage = machine(url=entrance.url)
     begun(storage)
-    for key in ("0000000002.json", ""):
+    for key in ("0000000002.git", ""):
         entrance.fate = on(key, Answers(403, "AccessDenied"))
         with pytest.raises(StorageError, match="permission is denied"):
             storage.commit(SPLIT)
@@ -198,13 +198,12 @@ def test_a_change_costs_few_requests(machine: Machine, entrance: Door) -> None:
     begun(storage)
     del entrance.asked[:]
     storage.commit(Change((PageChange("memory", OLD, NEW),), entry(1)))
-    assert [(one.method, one.key.split("/", 3)[-1].partition("pages/")[0]) for one in entrance.asked] == [
+    assert [(one.method, one.key.split("/", 3)[-1]) for one in entrance.asked] == [
         ("PUT", ".metadata/s3.lock"),
         ("GET", ".metadata/format.json"),
         ("GET", entrance.asked[2].key.split("/", 3)[-1]),
         ("GET", "memory.md"),
-        ("PUT", ".metadata/history/"),
-        ("PUT", ".metadata/history/0000000002.json"),
+        ("PUT", ".metadata/history/0000000002.git"),
         ("PUT", "memory.md"),
         ("PUT", ".metadata/history/checked-out"),
         ("DELETE", ".metadata/s3.lock"),

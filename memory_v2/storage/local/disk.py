@@ -1,4 +1,4 @@
-"""Durable file operations: whole files, folders, and errors that say what to do."""
+"""Durable file operations: whole files, folders, and errors that say what to do; and marks of files and folders."""
 
 from __future__ import annotations
 
@@ -245,3 +245,16 @@ def advice(error: OSError) -> str:
             return f"this disk cannot do that ({error.strerror or error}); choose a folder on another one"
         case _:
             return f"{error.strerror or error}; see whether the disk is all right and try again"
+
+
+UNSETTLED_NS = 50_000_000
+"""The age, in nanoseconds, below which a file's times may not show a later change: several ticks of a disk's clock."""
+
+
+def mark_of(info: os.stat_result, now: int) -> str:
+    """The mark of a file or folder, at a moment in nanoseconds."""
+    mark = f"{info.st_mtime_ns:x}-{info.st_ctime_ns:x}-{info.st_ino:x}"
+    # A disk's clock ticks every few milliseconds: a file changed just now can change again and keep its times. So the
+    # marks of a recently changed file are never equal to later ones.
+    settled = abs(now - max(info.st_mtime_ns, info.st_ctime_ns)) > UNSETTLED_NS
+    return mark if settled else f"{mark}-{now:x}"

@@ -72,11 +72,14 @@ Answer = TypeVar("Answer")
 logger = logging.getLogger(__name__)
 
 
-class GitHistory:
+class GitHistory(History):
     """The `History` in a git repository in a folder. The first record creates the repository."""
 
     def __init__(self, folder: Path) -> None:
         self._place = folder / FOLDER
+        self._name = str(self._place)
+        self._advice = "move it away, and the next change begins a new one"
+        self._mend: Callable[[], object] = partial(restore, self._place)
         self._opened: Any = None  # dulwich types objects as any kind of git object; here a tree is a tree
         self._users = 0
         self._lock = threading.RLock()
@@ -87,7 +90,6 @@ class GitHistory:
 
     @property
     def begun(self) -> bool:
-        """See `History`."""
         # `git gc` moves the branches into the file packed-refs
         refs = (self._place / name for name in (BRANCH.decode(), "packed-refs", CHECKED_OUT.decode()))
         with reading(self._place):
@@ -95,7 +97,6 @@ class GitHistory:
 
     @property
     def problem(self) -> str:
-        """See `History`."""
         told = ""
         if not self.begun:
             with reading(self._place):  # a first change that failed leaves objects, and the folder of refs
@@ -107,25 +108,20 @@ class GitHistory:
 
     @property
     def head(self) -> str:
-        """See `History`."""
         return self._read_ref(BRANCH) or (self._ask(lambda: (self._head or b"").decode()) if self.begun else "")
 
     @property
     def checked_out(self) -> str:
-        """See `History`."""
         return self._read_ref(CHECKED_OUT) or (self._ask(lambda: self._packed(CHECKED_OUT)) if self.begun else "")
 
     @property
     def stamp(self) -> str:
-        """See `History`."""
         return self.checked_out
 
     def changed_since(self, stamp: str) -> frozenset[str] | None:
-        """See `History`."""
         return pages_since(self, stamp)
 
     def mark_checked_out(self, revision: str) -> None:
-        """See `History`."""
         file = self._place / CHECKED_OUT.decode()
         temporary = new_temporary(self._place / "objects")  # where it is swept, and git takes it for no ref
         with explained("write", file):
@@ -139,18 +135,15 @@ class GitHistory:
                 temporary.unlink(missing_ok=True)
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """See `History`."""
         sweep(self._place)
         if damaged := damaged_pack(self._place / "objects" / "pack"):
             raise HistoryDamaged(f"the history in {self._place} is damaged: {damaged} is not whole; the pages are not")
         return self._despite_locks(lambda: self._recorded(changes, revision))
 
     def take_back(self, revision: str) -> None:
-        """See `History`."""
         self._despite_locks(lambda: self._move_back(revision.encode()))
 
     def quarantine(self) -> None:
-        """See `History`."""
         number = 1
         while (other := self._place.with_name(f"history-damaged-{number}.git")).exists():
             number += 1
@@ -160,17 +153,20 @@ class GitHistory:
         logger.warning("the history is damaged; it was moved to %s, and a new one begins", other)
 
     def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        """See `History`."""
         # A walk has the repository open for itself: whoever records must not wait for one that takes its time.
-        walker = GitHistory(self._place.parent)
-        walker._walked = self._walked
-        return walker._walk(path)
+        newest = self._ask(lambda: self._head) if self.begun else None
+        return self._reader()._walk(newest, path)
 
-    def _walk(self, path: str | None) -> Iterator[Revision]:
-        if not self.begun:
-            return
+    def _reader(self) -> GitHistory:
+        """Another one that reads the same repository."""
+        reader = GitHistory(self._place.parent)
+        reader._walked, reader._mend = self._walked, self._mend
+        reader._name, reader._advice = self._name, self._advice
+        return reader
+
+    def _walk(self, commit_id: bytes | None, path: str | None) -> Iterator[Revision]:
+        newer = ""
         with self.held_open():
-            commit_id, newer = self._ask(lambda: self._head), ""
             while commit_id:
                 try:
                     parent, revision = self._walked.get(commit_id) or self._ask(partial(self._read, commit_id))
@@ -185,8 +181,6 @@ class GitHistory:
                 commit_id = parent
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """See `History`."""
-
         def ask() -> bytes | None:
             blob = find_blob(self._commit(revision.encode()).tree, path, self._tree)
             return None if blob is None else self._data(blob)
@@ -194,12 +188,9 @@ class GitHistory:
         return self._ask(ask)
 
     def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        """See `History`."""
         return ((revision, self.read(revision.id, path)) for revision in reversed(list(self.revisions(path))))
 
     def pages(self, revision: str) -> dict[str, bytes]:
-        """See `History`."""
-
         def ask() -> dict[str, bytes]:
             files = files_in(self._commit(revision.encode()).tree, self._tree, besides=ENTRIES.encode())
             return {path: self._data(blob) for path, blob in files}
@@ -207,23 +198,18 @@ class GitHistory:
         return self._ask(ask)
 
     def paths(self, revision: str, below: str) -> set[str]:
-        """See `History`."""
-
         def ask() -> set[str]:
             return {path for path, _ in files_below(self._commit(revision.encode()).tree, below, self._tree)}
 
         return self._ask(ask)
 
     def before(self, revision: str) -> str:
-        """See `History`."""
         if revision == self._recorded_last[0]:
             return self._recorded_last[1]
         parents = self._ask(lambda: self._commit(revision.encode()).parents)
         return str(parents[0].decode()) if parents else ""
 
     def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        """See `History`."""
-
         def ask() -> tuple[PageChange, ...]:
             trees = (self._commit(commit_id.encode()).tree if commit_id else None for commit_id in (old, new))
             changed = self._changed_files(*trees)
@@ -235,8 +221,7 @@ class GitHistory:
         return self._ask(ask)
 
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        """See `History`."""
-        reader = GitHistory(self._place.parent)
+        reader = self._reader()
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
         with reader.held_open():
             for revision in revisions:
@@ -252,7 +237,6 @@ class GitHistory:
                     newest.clear()
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """See `History`."""
         from dulwich.objects import Blob
 
         def ask() -> dict[str, bytes | None]:
@@ -264,13 +248,11 @@ class GitHistory:
         return {path: data for path, data in pages.items() if known[path] != now[path]}
 
     def rewriting(self, rules: Rules) -> GitRewrite:
-        """See `History`."""
         from memory_v2.storage.local.git_rewrite import GitRewrite
 
         return GitRewrite(rules, lambda act: self._despite_locks(lambda: act(self._repo)))
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
-        """See `History`."""
         from memory_v2.storage.local.git_rewrite import adopt
 
         self._despite_locks(lambda: adopt(self._repo, staged))
@@ -297,31 +279,38 @@ class GitHistory:
         with suppress(FileNotFoundError):  # dulwich removes the folder when it is empty
             sync_folder(self._place / "refs" / "heads")
 
-    def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+    def _made(
+        self, changes: Mapping[str, bytes | None], revision: Revision, parent: bytes | None
+    ) -> tuple[ObjectWriter, Any]:
+        """The commit of a revision, and the writer that has its objects, which are not written yet."""
         from dulwich.object_store import commit_tree_changes
         from dulwich.objects import Blob, Tree
 
-        store: Any = self._objects()
-        if store.has_many_unflushed:
-            store.pack_loose()
-        parent = self._head
-        if parent and self._repo.refs.read_ref(BRANCH) is None:
-            logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
-            self._repo.refs.set_if_equals(BRANCH, None, self._commit(parent).id)
+        objects: Any = self._objects()
         tree: Any = self._tree(self._commit(parent).tree) if parent else Tree()
         files: list[Any] = []
         read_once = cache(self._tree)
         for path, data in changes.items():
             if data is not None:
                 blob = Blob.from_string(data)
-                store.add_object(blob)
+                objects.add_object(blob)
                 files.append((file_of(path), FILE, blob.id))
             elif parent and find_blob(tree.id, path, read_once) is not None:
                 files.append((file_of(path), None, None))
-        tree_id = commit_tree_changes(store, tree, files)
+        tree_id = commit_tree_changes(objects, tree, files)
         commit = new_commit(revision, tree_id, [parent] if parent else [])
-        store.add_object(commit)
-        store.flush()
+        objects.add_object(commit)
+        return objects, commit
+
+    def _recorded(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
+        if (store := self._objects()).has_many_unflushed:
+            store.pack_loose()
+        parent = self._head
+        if parent and self._repo.refs.read_ref(BRANCH) is None:
+            logger.warning("the branch of the history is gone; it goes on from %s", parent[:12].decode())
+            self._repo.refs.set_if_equals(BRANCH, None, self._commit(parent).id)
+        objects, commit = self._made(changes, revision, parent)
+        objects.flush()
         if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):
             raise StorageError("the history was changed by another process meanwhile")
         try:
@@ -453,7 +442,7 @@ class GitHistory:
             except HistoryDamaged:
                 time.sleep(GIT_SECONDS)
                 self._close()
-                restore(self._place)
+                self._mend()
                 with self._explained():
                     return ask()
 
@@ -466,13 +455,13 @@ class GitHistory:
             except SilicaError:
                 raise
             except OSError as error:
-                raise StorageError(f"cannot reach the history in {self._place}: {advice(error)}") from error
+                raise StorageError(f"cannot reach the history in {self._name}: {advice(error)}") from error
             except Exception as error:
                 if type(error).__name__ == "FileLocked":  # dulwich is imported only where it is needed
                     raise _Locked(f"the history in {self._place} is locked: {error}") from error
                 raise HistoryDamaged(
-                    f"the history in {self._place} is damaged ({type(error).__name__}); the pages are not: "
-                    "move it away, and the next change begins a new one"
+                    f"the history in {self._name} is damaged ({type(error).__name__}); the pages are not: "
+                    f"{self._advice}"
                 ) from error
 
     @contextmanager
@@ -491,6 +480,3 @@ class GitHistory:
 
 class _Locked(StorageError):
     """A file of the repository is locked, by a running git process or by one that died."""
-
-
-_: type[History] = GitHistory

@@ -55,11 +55,16 @@ class ObjectWriter:
         """Adds an object, which `flush` writes."""
         self._added[added.id] = added
 
+    @property
+    def new(self) -> list[Any]:
+        """The added objects that are not there yet."""
+        return [one for one in self._added.values() if one.id not in self._store]
+
     def flush(self) -> None:
         """Writes all added objects that are not there yet, durably."""
         added = list(self._added.values())
         if len(added) >= MANY:
-            added = [one for one in added if one.id not in self._store]
+            added = self.new
         if len(added) >= MANY:
             self.write_pack(added)
             return
@@ -70,7 +75,7 @@ class ObjectWriter:
         temporary.replace(self._unflushed / written[-1][0])
         sync_folder(self._unflushed)
         for name, data in written:
-            _write_loose(self._folder, name, data, is_flushed=False)
+            write_loose(self._folder, name, data, is_flushed=False)
 
     @property
     def has_many_unflushed(self) -> bool:
@@ -82,7 +87,7 @@ class ObjectWriter:
         Returns their number."""
         for name, data in _objects_unflushed(self._unflushed):
             if name.encode() not in self._store:  # a power cut has taken it, and nobody has asked for it since
-                _write_loose(self._folder, name, data, is_flushed=False)
+                write_loose(self._folder, name, data, is_flushed=False)
         names = ["".join(file.parts[-2:]) for file in self._folder.glob("[0-9a-f][0-9a-f]/*")]
         loose = [self._store[name.encode()] for name in names if _is_id(name)]
         if loose:
@@ -108,7 +113,7 @@ def restore(place: Path) -> None:
     that is read-only, is passed over."""
     for name, data in _objects_unflushed(place / UNFLUSHED):
         with suppress(OSError):
-            _write_loose(place / "objects", name, data, is_flushed=True)
+            write_loose(place / "objects", name, data, is_flushed=True)
 
 
 def _objects_unflushed(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -128,13 +133,13 @@ def _objects_in(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield name, written
 
 
-def _write_loose(folder: Path, name: str, data: bytes, is_flushed: bool) -> None:
+def write_loose(folder: Path, name: str, data: bytes, is_flushed: bool) -> None:
     """Gives an object a file of its own, unless it has one."""
     file = folder / name[:2] / name[2:]
     if file.exists() and not (is_flushed and read_bytes(file) != data):
         return
     if not file.parent.exists():
-        file.parent.mkdir(mode=0o700, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         leave_to_owner_above(file.parent)
     temporary = new_temporary(folder)
     store_bytes(temporary, data, is_flushed=is_flushed)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory_v2.storage.format import REPAIR
-from memory_v2.storage.history import Extent, HistoryDamaged, Revision, Rules
+from memory_v2.storage.history import Extent, HistoryDamaged, Revision, Rewrite, Rules
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
 from memory_v2.storage.local.git_objects import UNFLUSHED, ObjectWriter
 from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, message_of, new_commit, read_message
@@ -30,7 +30,7 @@ _LINK_TO_COMMIT = 0o160000
 T = TypeVar("T")
 
 
-class GitRewrite:
+class GitRewrite(Rewrite):
     """The `Rewrite` of a repository. `work` runs an act with the repository open. Each commit is read once."""
 
     def __init__(self, rules: Rules, work: Callable[[Callable[[Any], T]], T]) -> None:
@@ -43,13 +43,10 @@ class GitRewrite:
         self._revisions = 0
 
     def extent(self) -> Extent:
-        """See `Rewrite`."""
         self._work(self._refs)
         return Extent(self._revisions, sum(old != new for old, new in self._blobs.items()))
 
     def stage(self, record: Revision) -> dict[str, Any]:
-        """See `Rewrite`."""
-
         def act(repo: Any) -> dict[str, Any]:
             refs, store = self._refs(repo), _Staged(repo.object_store, self._made)
             newest = refs[BRANCH]

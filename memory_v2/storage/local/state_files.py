@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memory_v2.storage.base import PENDING, is_note_name
+from memory_v2.storage.base import PENDING, StateFiles, is_note_name
 from memory_v2.storage.local.disk import (
     explained,
     is_temporary,
@@ -27,7 +27,7 @@ STALE_SECONDS = 60.0
 to use it."""
 
 
-class LocalState:
+class LocalState(StateFiles):
     """The files in a folder; `make` creates that folder, and both it and `check` refuse symbolic links in it."""
 
     recovery_interval = 2.0
@@ -40,7 +40,6 @@ class LocalState:
         self._claimed: set[str] = set()
 
     def read(self, name: str) -> bytes | None:
-        """See `StateFiles`."""
         file = self._file(name)
         with reading(file):
             self._check()
@@ -50,14 +49,12 @@ class LocalState:
                 return None
 
     def write(self, name: str, data: bytes) -> None:
-        """See `StateFiles`."""
         file = self._file(name)
         with explained("write", file):
             self._make()
             replace_bytes(file, data)
 
     def remove(self, name: str) -> None:
-        """See `StateFiles`."""
         file = self._file(name)
         with explained("delete", file):
             self._check()
@@ -66,7 +63,6 @@ class LocalState:
                 sync_folder(file.parent)
 
     def names(self, folder: str) -> list[str]:
-        """See `StateFiles`."""
         with explained("list", self._folder / folder):
             self._check()
             try:
@@ -78,7 +74,7 @@ class LocalState:
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """See `StateFiles`. The system releases a file lock when its process dies."""
+        """The system releases a file lock when its process dies."""
         from filelock import FileLock, Timeout  # 40 ms of start-up, which reading should not pay
 
         if name in self._claimed:  # by a thread of this process: no need to ask the disk
@@ -111,7 +107,7 @@ class LocalState:
                 lock.release()
 
     def sweep(self) -> None:
-        """See `StateFiles`. Files younger than `STALE_SECONDS` may be in use and stay."""
+        """Files younger than `STALE_SECONDS` may be in use and stay."""
         with suppress(OSError):
             for file in (*self._folder.iterdir(), *self._folder.glob(f"{PENDING}/*")):
                 if time.time() - file.lstat().st_mtime < STALE_SECONDS:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
-from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
-from memory_v2.storage.fair_lock import FairLock
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
 from memory_v2.storage.local.disk import (
     explained,
     from_system,
@@ -26,6 +25,7 @@ from memory_v2.storage.local.disk import (
     leave_to_owner_above,
     lstat,
     make_folder,
+    mark_of,
     new_temporary,
     read_bytes,
     reading,
@@ -35,9 +35,9 @@ from memory_v2.storage.local.disk import (
     to_system,
 )
 from memory_v2.storage.local.state_files import LocalState
-from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, mark_of, walk
+from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, walk
 from memory_v2.storage.names import SUFFIX, name_problem
-from memory_v2.storage.versioned import VersionedStorage
+from memory_v2.storage.versioned import FairLock, VersionedStorage
 from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 30.0
 """How long to wait for the lock, in seconds. A change holds it for milliseconds, and never during a model request."""
+
+MAX_VERSIONS = 10_000
+"""Of how many pages the version is remembered: about a megabyte."""
 
 GITIGNORE = b"""# The program's own data, not for the git repository around it; the pages may well be.
 *
@@ -56,6 +59,7 @@ class LocalStorage(VersionedStorage):
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(to_system(str(folder.absolute())))
+        self.where = from_system(str(self._folder))
         self._queue = FairLock()
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
@@ -63,19 +67,17 @@ class LocalStorage(VersionedStorage):
         self._listed_entries: frozenset[str] = frozenset()
         """The same of the last walk through entries."""
         self._unlisted: dict[str, str] = {}
+        self._versions: dict[str, tuple[Stamp, str]] = {}
+        """For pages that were read, the stamp then and the version of the bytes."""
         self._checked = 0
         """When the folder of the program's own data, as checked for links, was last changed."""
         self._has_been_there = False
         """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
-        self.state = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
+        self.state: StateFiles = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
         with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
-
-    @property
-    def where(self) -> str:
-        return from_system(str(self._folder))
 
     @cached_property
     def history(self) -> GitHistory:
@@ -101,7 +103,19 @@ class LocalStorage(VersionedStorage):
                 data = read_bytes(file)
             except FileNotFoundError:
                 raise PageNotFound(path) from None
-        return Stored(data, version_of(data))
+        stored = Stored(data, version_of(data))
+        if len(self._versions) >= MAX_VERSIONS:
+            self._versions.clear()
+        self._versions[path] = Stamp(path, found.st_size, mark_of(found, time.time_ns())), stored.version
+        return stored
+
+    def _version(self, path: str) -> str | None:
+        """Without another look at its bytes, if the page has not changed since it was read."""
+        found = self._look(path)[1]
+        known = self._versions.get(path)
+        if known and is_file(found) and known[0] == (path, found.st_size, mark_of(found, time.time_ns())):
+            return known[1]
+        return super()._version(path)
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         self._expect_folder()
@@ -310,13 +324,7 @@ class LocalStorage(VersionedStorage):
         return found
 
     def _expect(self, path: str, expected: Expected) -> None:
-        if expected == ANY:
-            return
-        try:
-            version = self.read(path).version
-        except PageNotFound:
-            version = None
-        if expected != (version or ABSENT):
+        if expected != ANY and expected != (self._version(path) or ABSENT):
             raise conflict(path, expected)
 
     def _create(self, temporary: Path, file: Path, path: str) -> None:
@@ -385,6 +393,3 @@ class LocalStorage(VersionedStorage):
 
 class _Outside(StorageError):
     """A symbolic link, or the folder of another memory, is where a page or a folder should be."""
-
-
-_: type[MemoryStorage] = LocalStorage

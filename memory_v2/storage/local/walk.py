@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_v2.storage.format import NOTE
-from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, to_system
+from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, mark_of, to_system
 from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
 from memory_v2.tree.path import ENTRIES, prefixes
 
@@ -126,19 +126,6 @@ def _problem(name: str, entry: os.DirEntry[str], rule: Callable[[str], str | Non
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
     return rule(name)
-
-
-UNSETTLED_NS = 50_000_000
-"""The age, in nanoseconds, below which a file's times may not show a later change: several ticks of a disk's clock."""
-
-
-def mark_of(info: os.stat_result, now: int) -> str:
-    """The mark of a file or folder, at a moment in nanoseconds."""
-    mark = f"{info.st_mtime_ns:x}-{info.st_ctime_ns:x}-{info.st_ino:x}"
-    # A disk's clock ticks every few milliseconds: a file changed just now can change again and keep its times. So the
-    # marks of a recently changed file are never equal to later ones.
-    settled = abs(now - max(info.st_mtime_ns, info.st_ctime_ns)) > UNSETTLED_NS
-    return mark if settled else f"{mark}-{now:x}"
 
 
 class FolderMarks:

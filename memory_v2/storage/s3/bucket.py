@@ -2,6 +2,13 @@
 
 If an answer is lost, the request is sent again, usually by boto3. The repeated request may then fail because the first
 one succeeded. So each write puts a unique mark on the object, and a failed write looks for its own mark.
+
+Each error is one sentence that says what to do:
+
+StorageError
+├── UnknownOutcome                 no answer came: the change may have been made, or may still be made
+└── StorageConflict
+    └── PreconditionFailed         the condition of a request did not hold
 """
 
 from __future__ import annotations
@@ -10,7 +17,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -21,8 +28,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from memory_v2.errors import StorageError
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome, code_of, explain, status_of, was_retried
+from memory_v2.errors import StorageConflict, StorageError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -35,6 +41,8 @@ CONFLICT_SECONDS = (0.05, 0.2, 0.5)
 """The pauses, in seconds, before a request that collided with another one on the same object is sent again, as S3
 advises."""
 MARK = "silica-write"
+_TYPES = {".md": "text/markdown; charset=utf-8", ".json": "application/json"}
+_BYTES = "application/octet-stream"
 FIRST_KEYS, MAX_KEYS = 50, 1_000
 """How many keys a listing requests: at first, if it skips a folder that comes early; and at most, S3's own limit."""
 
@@ -98,15 +106,15 @@ class Bucket:
                 answer = self._client().get_object(Bucket=self.name, Key=key, **more)
                 return Object(_bare(answer["ETag"]), answer["Body"].read())
             except ClientError as error:
-                if kept and status_of(error) == 304:
+                if kept and _status(error) == 304:
                     return kept
-                if code_of(error) == "NoSuchKey" or (version_id and code_of(error) in _NO_VERSION):
+                if _code(error) == "NoSuchKey" or (version_id and _code(error) in _NO_VERSION):
                     return None
-                raise explain(error, "read", self._place(key)) from error
+                raise _explain(error, "read", self._place(key)) from error
             except (BotoCoreError, ResponseParserError) as error:
                 # boto3 repeats a request without an answer, but not one whose answer breaks off.
                 if attempt == ATTEMPTS or not isinstance(error, _CUT_OFF):
-                    raise explain(error, "read", self._place(key)) from error
+                    raise _explain(error, "read", self._place(key)) from error
         raise AssertionError("the last attempt returns or raises")
 
     def head(self, key: str) -> Info | None:
@@ -114,12 +122,12 @@ class Bucket:
         try:
             answer = self._client().head_object(Bucket=self.name, Key=key)
         except ClientError as error:
-            if status_of(error) == 404:
+            if _status(error) == 404:
                 self._expect_bucket()
                 return None
-            raise explain(error, "look at", self._place(key)) from error
+            raise _explain(error, "look at", self._place(key)) from error
         except (BotoCoreError, ResponseParserError) as error:
-            raise explain(error, "look at", self._place(key)) from error
+            raise _explain(error, "look at", self._place(key)) from error
         modified, mark = answer["LastModified"].astimezone(UTC), answer.get("Metadata", {}).get(MARK, "")
         return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark)
 
@@ -135,7 +143,7 @@ class Bucket:
             try:
                 answer = self._client().list_objects_v2(Bucket=self.name, Prefix=prefix, MaxKeys=most, **more, **start)
             except (ClientError, BotoCoreError, ResponseParserError) as error:
-                raise explain(error, "list", self._place(prefix)) from error
+                raise _explain(error, "list", self._place(prefix)) from error
             for found in answer.get("Contents", ()):
                 key = found["Key"]
                 if not key.startswith(besides):
@@ -155,7 +163,7 @@ class Bucket:
             try:
                 answer = self._client().list_object_versions(Bucket=self.name, Prefix=prefix, **start)
             except (ClientError, BotoCoreError, ResponseParserError) as error:
-                raise explain(error, "list the old versions of", self._place(prefix)) from error
+                raise _explain(error, "list the old versions of", self._place(prefix)) from error
             for one in answer.get("Versions", ()):
                 yield Version(one["Key"], one["VersionId"], one["IsLatest"], False)
             for gone in answer.get("DeleteMarkers", ()):
@@ -169,7 +177,7 @@ class Bucket:
         try:
             self._client().delete_object(Bucket=self.name, Key=version.key, VersionId=version.id)
         except (ClientError, BotoCoreError, ResponseParserError) as error:
-            raise explain(error, "delete an old version of", self._place(version.key)) from error
+            raise _explain(error, "delete an old version of", self._place(version.key)) from error
 
     def create(self, key: str, data: bytes) -> str:
         """Creates the object and returns its tag. Raises `PreconditionFailed` if it exists."""
@@ -186,55 +194,50 @@ class Bucket:
     def delete(self, key: str, etag: str | None = None) -> None:
         """Removes the object if it exists. With a tag, raises `PreconditionFailed` if it does not have this tag."""
         condition: dict[str, Any] = {} if etag is None else {"IfMatch": f'"{etag}"'}
+
+        def request() -> str:
+            self._client().delete_object(Bucket=self.name, Key=key, **condition)
+            return ""
+
+        self._change("delete", key, request, lambda found: found is None)
+
+    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
+        mark = uuid.uuid4().hex
+
+        def request() -> str:
+            answer = self._client().put_object(
+                Bucket=self.name,
+                Key=key,
+                Body=data,
+                ContentType=next((kind for end, kind in _TYPES.items() if key.endswith(end)), _BYTES),
+                Metadata={MARK: mark},
+                **condition,
+            )
+            return _bare(answer["ETag"])
+
+        return self._change("write", key, request, lambda found: found is not None and found.mark == mark)
+
+    def _change(self, action: str, key: str, request: Callable[[], str], is_made: Callable[[Info | None], bool]) -> str:
+        """Sends a request that changes an object, and returns its new tag. If an answer is lost, the object tells
+        whether the change was made."""
         place = self._place(key)
         for pause in (*CONFLICT_SECONDS, None):
             try:
-                self._client().delete_object(Bucket=self.name, Key=key, **condition)
-                return
+                return request()
             except ClientError as error:
-                if status_of(error) == 409 and pause:
+                if _status(error) == 409 and pause:
                     time.sleep(pause)
                     continue
-                if was_retried(error) or status_of(error) >= 500:
-                    if self._settled(key, error) is None:
-                        return
+                if _was_retried(error) or _status(error) >= 500:
+                    if is_made(found := self._settled(key, error)):
+                        return found.etag if found else ""
                     if not _is_refusal(error):
-                        raise UnknownOutcome(str(explain(error, "delete", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else explain(error, "delete", place) from error
+                        raise UnknownOutcome(str(_explain(error, action, place))) from error
+                raise _refused(error, place) if _is_refusal(error) else _explain(error, action, place) from error
             except (BotoCoreError, ResponseParserError) as error:
-                if _was_sent(error) and self._settled(key, error) is None:
-                    return
-                raise _failed(error, "delete", place) from error
-
-    def _put(self, key: str, data: bytes, condition: dict[str, Any]) -> str:
-        mark, place = uuid.uuid4().hex, self._place(key)
-        for pause in (*CONFLICT_SECONDS, None):
-            try:
-                answer = self._client().put_object(
-                    Bucket=self.name,
-                    Key=key,
-                    Body=data,
-                    ContentType="application/json" if key.endswith(".json") else "text/markdown; charset=utf-8",
-                    Metadata={MARK: mark},
-                    **condition,
-                )
-                return _bare(answer["ETag"])
-            except ClientError as error:
-                if status_of(error) == 409 and pause:
-                    time.sleep(pause)
-                    continue
-                if was_retried(error) or status_of(error) >= 500:
-                    found = self._settled(key, error)
-                    if found and found.mark == mark:
-                        return found.etag
-                    if not _is_refusal(error):
-                        raise UnknownOutcome(str(explain(error, "write", place))) from error
-                raise _refused(error, place) if _is_refusal(error) else explain(error, "write", place) from error
-            except (BotoCoreError, ResponseParserError) as error:
-                found = self._settled(key, error) if _was_sent(error) else None
-                if found and found.mark == mark:
-                    return found.etag
-                raise _failed(error, "write", place) from error
+                if _was_sent(error) and is_made(found := self._settled(key, error)):
+                    return found.etag if found else ""
+                raise _failed(error, action, place) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _settled(self, key: str, error: Exception) -> Info | None:
@@ -242,7 +245,7 @@ class Bucket:
         try:
             return self.head(key)
         except StorageError:
-            raise UnknownOutcome(str(explain(error, "change", self._place(key)))) from error
+            raise UnknownOutcome(str(_explain(error, "change", self._place(key)))) from error
 
     def _expect_bucket(self) -> None:
         """Raises `StorageError` if the bucket does not exist: S3 answers 404 to that as to a missing object."""
@@ -251,11 +254,11 @@ class Bucket:
         try:
             self._client().head_bucket(Bucket=self.name)
         except ClientError as error:
-            if status_of(error) == 404:
+            if _status(error) == 404:
                 error.response["Error"]["Code"] = "NoSuchBucket"
-                raise explain(error, "open", self._place("")) from error
+                raise _explain(error, "open", self._place("")) from error
         except (BotoCoreError, ResponseParserError) as error:
-            raise explain(error, "open", self._place("")) from error
+            raise _explain(error, "open", self._place("")) from error
         self._is_there = True
 
     def _place(self, key: str) -> str:
@@ -267,7 +270,7 @@ class Bucket:
                 try:
                     self._made = (os.getpid(), self._new_client())
                 except (BotoCoreError, ValueError) as error:
-                    raise explain(error, "open", self._place("")) from error
+                    raise _explain(error, "open", self._place("")) from error
             return self._made[1]
 
     def _new_client(self) -> S3Client:
@@ -295,11 +298,11 @@ def _bare(etag: str) -> str:
 
 
 def _is_refusal(error: ClientError) -> bool:
-    return status_of(error) in (409, 412) or code_of(error) == "NoSuchKey"
+    return _status(error) in (409, 412) or _code(error) == "NoSuchKey"
 
 
 def _refused(error: ClientError, place: str) -> PreconditionFailed:
-    return PreconditionFailed(f"{place} is not as it was ({code_of(error)}); read it and try again")
+    return PreconditionFailed(f"{place} is not as it was ({_code(error)}); read it and try again")
 
 
 def _was_sent(error: Exception) -> bool:
@@ -313,5 +316,116 @@ def _was_sent(error: Exception) -> bool:
 
 
 def _failed(error: Exception, action: str, place: str) -> StorageError:
-    failure = explain(error, action, place)
+    failure = _explain(error, action, place)
     return UnknownOutcome(str(failure)) if _was_sent(error) else failure
+
+
+class UnknownOutcome(StorageError):
+    """No answer came: the requested change may have been made, or may still be made."""
+
+
+class PreconditionFailed(StorageConflict):
+    """The object is not as the request expected. Nothing was changed."""
+
+
+_REGION = (
+    "the bucket is in another region{region}; set SILICA_MEMORY_S3_REGION, or SILICA_MEMORY_S3_ENDPOINT if it is "
+    "another server's"
+)
+_DENIED = (
+    "permission is denied; these credentials must be allowed to list the bucket and to get, put and delete in it, and "
+    "to get old versions if it keeps them"
+)
+_EXPIRED = "the session of these credentials has expired; sign in again"
+_OUT_OF_ORDER = "the server is out of order or has too much to do; try again later"
+_NO_CREDENTIALS = (
+    "there are no credentials that can be used; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+)
+_CODES = {
+    "NoSuchBucket": "there is no such bucket; make it, or name another in SILICA_MEMORY_S3_BUCKET",
+    "InvalidBucketName": "a bucket cannot have this name; name another in SILICA_MEMORY_S3_BUCKET",
+    "AccessDenied": _DENIED,
+    "AllAccessDisabled": _DENIED,
+    "AccountProblem": _DENIED,
+    "403": _DENIED,
+    "InvalidAccessKeyId": "the access key is not known there; see AWS_ACCESS_KEY_ID, or the profile in AWS_PROFILE",
+    "SignatureDoesNotMatch": "the secret key is wrong; see AWS_SECRET_ACCESS_KEY, or the profile in AWS_PROFILE",
+    "ExpiredToken": _EXPIRED,
+    "InvalidToken": _EXPIRED,
+    "TokenRefreshRequired": _EXPIRED,
+    "AuthorizationHeaderMalformed": _REGION,
+    "PermanentRedirect": _REGION,
+    "TemporaryRedirect": _REGION,
+    "IllegalLocationConstraintException": _REGION,
+    "301": _REGION,
+    "RequestTimeTooSkewed": "the clock of this machine is wrong; set it",
+    "InvalidObjectState": "the object is archived; restore it, or keep the memory out of the archive",
+    "NotImplemented": "the server does not know conditional requests, without which changes get lost; use another",
+}
+_EXCEPTIONS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
+    ((exceptions.ProfileNotFound,), "the profile in AWS_PROFILE is not in the configuration; name another"),
+    (
+        (exceptions.UnauthorizedSSOTokenError, exceptions.SSOTokenLoadError, exceptions.TokenRetrievalError),
+        _EXPIRED,
+    ),
+    (
+        (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError),
+        _NO_CREDENTIALS,
+    ),
+    (
+        (exceptions.ParamValidationError,),
+        "a bucket cannot have this name, or an object this key; see SILICA_MEMORY_S3_BUCKET and _S3_PREFIX",
+    ),
+    ((exceptions.InvalidRegionError, exceptions.NoRegionError), "there is no such region; see SILICA_MEMORY_S3_REGION"),
+    ((exceptions.SSLError,), "no secure connection can be made; see the endpoint and the certificates of this machine"),
+    (
+        (exceptions.ReadTimeoutError, exceptions.ConnectTimeoutError),
+        "the server does not answer in time; see the network, and try again later",
+    ),
+    (
+        (exceptions.ConnectionError, exceptions.HTTPClientError, exceptions.IncompleteReadError),
+        "the server cannot be reached, or hangs up; see the network, SILICA_MEMORY_S3_REGION and _S3_ENDPOINT",
+    ),
+    ((ValueError,), "the endpoint is no address of a server; see SILICA_MEMORY_S3_ENDPOINT"),
+)
+
+
+def _explain(error: Exception, action: str, place: str) -> StorageError:
+    """The error to raise: what failed, where, and what to do."""
+    return StorageError(f"cannot {action} {place}: {_advice(error)}")
+
+
+def _code(error: ClientError) -> str:
+    """S3's code of the error; the HTTP status as text if the answer had no body."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _status(error: ClientError) -> int:
+    """The HTTP status of the answer."""
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _was_retried(error: ClientError) -> bool:
+    """Whether the request was sent more than once, so that an earlier attempt may have succeeded."""
+    return int(error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)) > 0
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, ClientError):
+        return _advice_on_answer(error)
+    for kinds, advice in _EXCEPTIONS:
+        if isinstance(error, kinds):
+            return advice
+    words = " ".join(str(error).split()) if isinstance(error, BotoCoreError) else "it gave no answer that can be read"
+    return f"{words[:200]}; see the configuration of this machine and of the server"
+
+
+def _advice_on_answer(error: ClientError) -> str:
+    code, details = _code(error), error.response.get("Error", {})
+    if advice := _CODES.get(code):
+        region = details.get("Region")
+        return advice.replace("{region}", f" ({region})" if isinstance(region, str) else "")
+    if _status(error) >= 500:
+        return _OUT_OF_ORDER
+    words = " ".join(str(details.get("Message", "")).split())[:200]
+    return f"the server refuses it ({code or _status(error)}: {words}); see the configuration of the bucket"

@@ -1,5 +1,4 @@
-"""The local cache of a bucket: pages, each with its tag and the time of the last check, and the records of the history,
-which never change.
+"""The local cache of a bucket's pages, each with its tag and the time of the last check.
 
 Everything can be fetched again: a file that is torn, changed or not writable only costs a request.
 """
@@ -10,7 +9,6 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,63 +105,3 @@ class PageCache:
 
     def _file(self, folder: Path, path: str) -> Path:
         return folder / "pages" / hashlib.sha256(path.encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class CachedRecord:
-    """A record of the history: its number, the tag of its object, its bytes."""
-
-    number: int
-    etag: str
-    data: bytes
-
-
-class RecordCache:
-    """The records of the history that this machine has seen, in one file with a line for each. `folder` returns the
-    folder; `None` if there is none or it is not writable."""
-
-    def __init__(self, folder: Callable[[], Path | None]) -> None:
-        self._folder = folder
-
-    def load(self) -> dict[int, CachedRecord]:
-        """The records by number. Lines that are torn or fail their checksum are skipped."""
-        file = self._file()
-        try:
-            lines = read_bytes(file).split(b"\n") if file else []
-        except OSError:
-            return {}
-        read = (record for line in lines if line and (record := _read_line(line)))
-        return {record.number: record for record in read}
-
-    def add(self, records: Iterable[CachedRecord]) -> None:
-        """Appends the records. Each begins with a line break, because the last line may be torn."""
-        lines = b"".join(_line(record) for record in records)
-        with suppress(OSError):
-            if lines and (file := self._file()):
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-                with os.fdopen(os.open(file, flags, 0o600), "wb", 0) as stream:
-                    stream.write(lines)
-
-    def clear(self) -> None:
-        """Removes all records."""
-        with suppress(OSError):
-            if file := self._file():
-                file.unlink(missing_ok=True)
-
-    def _file(self) -> Path | None:
-        folder = self._folder()
-        return folder and folder / "history.jsonl"
-
-
-def _line(record: CachedRecord) -> bytes:
-    known = {"number": record.number, "etag": record.etag, "sum": version_of(record.data)}
-    return b"\n" + json.dumps({**known, "record": record.data.decode("utf-8")}, ensure_ascii=False).encode()
-
-
-def _read_line(line: bytes) -> CachedRecord | None:
-    try:
-        known = json.loads(line)
-        record = CachedRecord(int(known["number"]), str(known["etag"]), str(known["record"]).encode())
-        return record if known["sum"] == version_of(record.data) else None
-    except (ValueError, KeyError, TypeError, OverflowError):
-        return None

@@ -1,275 +1,403 @@
-"""The history of a bucket: one small record for each revision, and the bytes of the pages.
+"""The history of a bucket: a git repository as that of a folder, of which each machine keeps a copy.
 
-The record `<prefix>/.metadata/history/0000000042.json` says what was done and names the new version of each changed
-page. The bytes of a version are stored once, as `<prefix>/.metadata/history/pages/<version>`, before the record. A
-change has happened once its record is created.
+Each revision is one object, `<prefix>/.metadata/history/0000000042.git`: a line of JSON that names the commit before it
+and its own, and then the git objects that it adds, each as git hashes it below a line with its id and its length. A
+change has happened once this object is created, by a conditional request that fails if its number is taken: if several
+machines record at once, one succeeds and the others get a conflict. Each machine fetches an object once, and notices
+one that is lost or was changed. One that names an older commit as its own takes back what is newer; one that names none
+before it begins a new history.
+
+The object `checked-out` holds the id of the revision that was last written to the pages completely. A history that is
+rewritten, so that something was never in it, is staged as the object `rewritten` and becomes the newest record, which
+begins it; the older ones are removed then.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import shutil
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.base import version_of
-from memory_v2.storage.history import History, HistoryDamaged, PageChange, Revision, Rules
-from memory_v2.storage.s3.bucket import Bucket
-from memory_v2.storage.s3.cache import PageCache, RecordCache
-from memory_v2.storage.s3.chain import (
-    TAKEN_BACK,
-    Body,
-    Chain,
-    Past,
-    Record,
-    body_of,
-    shared_fields,
-    side_by_side,
-)
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
-from memory_v2.storage.s3.lease import Lease
-from memory_v2.storage.s3.rewrite import S3Rewrite, adopt
-from memory_v2.tree.path import is_entry
+from memory_v2.storage.history import HistoryDamaged, Revision, Rules
+from memory_v2.storage.local.disk import explained
+from memory_v2.storage.local.git_history import GitHistory
+from memory_v2.storage.local.git_objects import write_loose
+from memory_v2.storage.local.git_repository import BRANCH
+from memory_v2.storage.local.git_rewrite import GitRewrite
+from memory_v2.storage.s3.bucket import Bucket, Object, PreconditionFailed, UnknownOutcome
+from memory_v2.storage.s3.cache import PageCache
+from memory_v2.storage.s3.lease import Lease, side_by_side
 
 FOLDER = ".metadata/history"
-RECENT = 128
-"""How many old page versions are cached in memory: a few megabytes at most."""
+CHECKED_OUT = "checked-out"
+STAGED = "rewritten"
+_NAME = re.compile("([0-9]{10})[.]git")
+_MAX_NUMBER = 9_999_999_999
 
 logger = logging.getLogger(__name__)
 
 
-class S3History:
-    """The history below a prefix of a bucket. The `cache` saves requests; each change is made under the `lease`."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How far the copy on this machine has come: the number and the tag of the newest record, the head then, and what
+    is wrong with older ones."""
+
+    number: int = 0
+    etag: str = ""
+    head: str = ""
+    damage: str = ""
+
+
+class S3History(GitHistory):
+    """The history below a prefix of a bucket. The `cache` has the copy of this machine; each change is made under the
+    `lease`, and records are listed once per turn of it, since nobody else records meanwhile."""
+
+    problem = ""
 
     def __init__(self, bucket: Bucket, prefix: str, cache: PageCache, lease: Lease) -> None:
+        if (folder := cache.folder) is None:
+            folder = Path(mkdtemp(prefix="silica-"))
+            finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        super().__init__(folder)
         self._bucket = bucket
-        self._prefix = prefix
-        self._cache = cache
+        self._prefix = f"{prefix}{FOLDER}/"
         self._lease = lease
-        self._bytes = lru_cache(RECENT)(self._fetched)
-        self._chain = Chain(bucket, f"{prefix}{FOLDER}/", RecordCache(lambda: cache.folder), lease)
+        self._name = f"s3://{bucket.name}/{prefix}".rstrip("/")
+        self._advice = "check whether a lifecycle rule of the bucket removes objects, and restore them if you can"
+        self._mend = self._fetch_again
+        self._at = _Place()
+        self._is_loaded = False
+        self._looked = 0
+        self._marker = ""
+        self._checked_out = Object("", b"")
 
     @property
     def begun(self) -> bool:
-        """See `History`."""
-        past = self._past
-        return bool(past.records or past.damage)
-
-    @property
-    def problem(self) -> str:
-        """See `History`."""
-        return ""
+        at = self._known
+        return bool(at.head or at.damage)
 
     @property
     def head(self) -> str:
-        """See `History`."""
-        past = self._past
-        records = past.records or past.whole()
-        return records[-1].id if records else ""
+        at = self._known
+        return at.head or self._whole(at).head
 
     @property
     def checked_out(self) -> str:
-        """See `History`."""
-        return self._chain.checked_out
+        """Always asks the server, but once in a turn."""
+        with self._lock:
+            self._look()
+            if self._marker != self._checked_out.etag:
+                found = self._bucket.get(f"{self._prefix}{CHECKED_OUT}") if self._marker else None
+                self._checked_out = found or Object(self._marker, b"")
+            revision = self._checked_out.data.decode("ascii", "replace")
+            if revision in ("", self._at.head):
+                return revision
+            return revision if self._ask(lambda: revision.encode() in self._repo.object_store) else ""
 
     @property
     def stamp(self) -> str:
-        """See `History`."""
-        return self._chain.stamp
+        """See `History`: the tag of the object `checked-out`."""
+        if self._lease.is_mine:
+            self._look()
+        return self._marker
 
     def changed_since(self, stamp: str) -> frozenset[str] | None:
-        """See `History`. The tag of an object names no revision."""
+        """The tag of an object names no revision."""
         return None
 
     def mark_checked_out(self, revision: str) -> None:
-        """See `History`."""
-        self._chain.checked_out = revision
+        with self._lock:
+            self._lease.before_change()
+            self._checked_out = Object(self._marker, revision.encode())
+            if self._lease.is_mine:  # until then the process that may die is this one, and it marks the newest once
+                self._lease.at_end_of_turn(self._mark)
+            else:
+                self._mark()
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        """See `History`. Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
-        pages = {path: None if data is None else version_of(data) for path, data in sorted(changes.items())}
-        kept = {version_of(data): data for data in changes.values() if data is not None}
-        list(side_by_side(lambda version: self._keep(version, kept[version]), kept, self._lease))
+        """Raises `StorageConflict` if somebody else has recorded a change since the lease was taken."""
+        with self._lock:
+            before = self._whole(self._look()).head
+
+            def make() -> tuple[str, list[Any]]:
+                objects, commit = self._made(changes, revision, before.encode() or None)
+                return commit.id.decode(), objects.new
+
+            head, added = self._ask(make)
+            self._append(before, head, added)
+            return head
+
+    def take_back(self, revision: str) -> None:
+        """Raises `StorageConflict` if another revision follows it already."""
+        with self._lock:
+            if self._whole(self._look()).head != revision:
+                raise StorageConflict("another change was recorded after this revision, which cannot be taken back")
+            self._append(revision, self.before(revision), [])
+
+    def quarantine(self) -> None:
+        """Makes the next record the first of a new history, for all machines. The old records stay where they are."""
+        with self._lock:
+            listed = self._list()
+            self._start_over()
+            newest = max(listed, default=0)
+            self._at, self._looked = _Place(newest, listed.get(newest, "")), self._lease.turn
+            where = self._where(newest)
+        logger.warning("the history is damaged; it is kept up to %s, and a new one begins after it", where)
+
+    def revisions(self, path: str | None = None) -> Iterator[Revision]:
+        self._look()
+        return super().revisions(path)
+
+    def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+        """Includes what others have recorded in the meantime."""
+        self._whole(self._look())
+        return super().unrecorded(pages)
+
+    def rewriting(self, rules: Rules) -> GitRewrite:
+        def work(act: Callable[[Any], Any]) -> Any:
+            self._whole(self._look())
+            return self._ask(lambda: act(self._repo))
+
+        return _S3Rewrite(rules, work, self._stage)
+
+    def adopt(self, staged: Mapping[str, Any]) -> None:
+        number, name = int(staged["number"]), f"{self._prefix}{STAGED}"
+        with self._lock:
+            self._lease.before_change()
+            if found := self._bucket.get(name):
+                self._bucket.put(self._key(number), found.data)
+            elif number not in self._list():
+                raise HistoryDamaged(f"the history in {self._name} cannot become what was staged, which is gone")
+
+            def remove(key: str) -> None:
+                self._lease.before_change()
+                with suppress(PreconditionFailed):
+                    self._bucket.delete(key)
+
+            old = [self._key(one) for one in self._list() if one < number]
+            list(side_by_side(remove, [*old, name], self._lease))
+            self._start_over()
+            self._checked_out = Object("", str(staged["head"]).encode())
+            self._mark()
+
+    def _stage(self, head: str) -> dict[str, Any]:
+        """Stores the history that leads to a commit of the copy, where nothing reads it."""
+        objects = list(_reachable(self._repo.object_store, head.encode()))
+        self._lease.before_change()
+        self._bucket.put(f"{self._prefix}{STAGED}", _record("", head, objects))
+        return {"number": self._at.number + 1, "head": head}
+
+    @property
+    def _known(self) -> _Place:
+        """The copy as of the last request; asks the server until there is anything, and under the lease."""
+        return self._look() if not self._at.head or self._lease.is_mine else self._at
+
+    @property
+    def _head(self) -> bytes | None:
+        return self.head.encode() or None
+
+    def _whole(self, at: _Place) -> _Place:
+        if at.damage:
+            raise HistoryDamaged(at.damage)
+        return at
+
+    def _look(self) -> _Place:
+        """Brings the copy up to date."""
+        with self._lock:
+            turn = self._lease.turn
+            if not turn or turn != self._looked:
+                self._follow()
+                self._looked = turn or self._looked
+            return self._at
+
+    def _follow(self) -> None:
+        if not self._is_loaded:
+            self._is_loaded = True
+            self._at = self._loaded()
+        listed = self._list(self._at.number - 1)
+        if self._at.damage or listed.get(self._at.number, "") != self._at.etag:  # mended, or rewritten by others
+            self._start_over()
+            listed = self._list()
+        numbers = [number for number in sorted(listed) if number > self._at.number]
+        found = side_by_side(self._bucket.get, map(self._key, numbers), self._lease)
+        with explained("write", self._place):
+            for number, one in zip(numbers, found, strict=True):
+                self._take_in(number, listed[number], one.data if one else b"")
+        if numbers:
+            self._save()
+
+    def _take_in(self, number: int, etag: str, data: bytes) -> None:
+        """Adds a record to the copy. One that begins another history leaves nothing of the old one."""
+        record, at = _read(data), self._at
+        if record and not record.before and at.head:
+            self._start_over()
+        lost = "" if record else self._where(number)
+        if record and record.before and record.before != at.head:
+            lost = self._where(number - 1)
+        damage = at.damage if record is None or record.before else ""
+        if lost:
+            damage = (
+                f"the history is damaged: {lost} is missing or was changed; restore it if you can, "
+                "or the next change begins a new history"
+            )
+        for name, raw in record.objects.items() if record else ():
+            write_loose(self._place / "objects", name, zlib.compress(raw, 1), is_flushed=False)
+        self._at = _Place(number, etag, record.head if record else "", damage)
+
+    def _append(self, before: str, head: str, objects: Iterable[Any]) -> None:
+        """Creates the next record."""
+        number = self._at.number + 1
+        if number > _MAX_NUMBER:
+            where = self._where(_MAX_NUMBER)
+            raise StorageError(f"no record can follow {where}; remove it if it is not a record of this history")
+        data = _record(before, head, objects)
         try:
-            return self._chain.append(lambda before: body_of(before, revision, pages))
+            with self._lease.changing():
+                etag = self._bucket.create(self._key(number), data)
+        except PreconditionFailed as error:
+            self._looked = 0
+            if self._look().number < number:
+                where = self._where(number)
+                raise StorageError(f"{where} cannot be created, though it does not exist; try again later") from error
+            raise StorageConflict("another change was recorded first; try again") from error
         except UnknownOutcome as error:
             raise StorageError(
                 f"{error}; the change may have been recorded, and will then be completed when the memory is next used: "
                 "check the history before you make it again"
             ) from error
+        try:
+            self._take_in(number, etag, data)
+            self._save()
+        except OSError as error:  # the record is made; the copy is brought up to date by the next look
+            logger.info("the copy of the history in %s could not be written: %s", self._place, error)
+            self._looked = 0
 
-    def take_back(self, revision: str) -> None:
-        """See `History`. Appends a record of the kind `TAKEN_BACK`, so that machines that have read the revision learn
-        of it. Raises `StorageConflict` if another revision follows it already."""
+    def _list(self, after: int = 0) -> dict[int, str]:
+        """The records after number `after`: number → tag of the object. Notes the tag of `checked-out`."""
+        behind = self._key(after) if after > 0 else ""
+        listed = self._bucket.list(self._prefix, after=behind, flat=True)
+        found = {key.removeprefix(self._prefix): info.etag for key, info in listed}
+        self._marker = found.get(CHECKED_OUT, "")
+        return {int(name[1]): etag for key, etag in found.items() if (name := _NAME.fullmatch(key)) and int(name[1])}
 
-        def body(before: str) -> Body:
-            if before != revision:
-                raise StorageConflict("another change was recorded after this revision, which cannot be taken back")
-            return body_of(before, Revision(TAKEN_BACK, ""), {})
+    def _mark(self) -> None:
+        data = self._checked_out.data
+        self._marker = self._bucket.put(f"{self._prefix}{CHECKED_OUT}", data)
+        self._checked_out = Object(self._marker, data)
 
-        self._chain.append(body)
+    def _fetch_again(self) -> None:
+        """The copy may have been spoiled or removed, or others have recorded what was asked for."""
+        at, self._looked = self._at, 0
+        if self._look() == at:
+            self._start_over()
+            self._look()
 
-    def quarantine(self) -> None:
-        """Makes the next record the first of a new history, for all machines. The old records stay where they are."""
-        newest = self._chain.quarantine()
-        logger.warning("the history is damaged; it is kept up to %s, and a new one begins after it", newest)
+    def _start_over(self) -> None:
+        """Removes the copy."""
+        self._close()
+        shutil.rmtree(self._place, ignore_errors=True)
+        self._walked.clear()
+        self._is_loaded = True
+        self._at, self._looked, self._recorded_last = _Place(), 0, ("", "")
 
-    def revisions(self, path: str | None = None) -> Iterator[Revision]:
-        """See `History`."""
-        revisions = list(_revisions(self._readable()))
-        return (revision for revision in reversed(revisions) if path is None or path in revision.paths)
+    def _loaded(self) -> _Place:
+        """How far the copy came that another process has left; from the beginning if that cannot be read."""
+        with suppress(OSError, ValueError, TypeError):
+            place = _Place(**json.loads((self._place / "place.json").read_bytes()))
+            if place.etag and (self._place / "objects").is_dir():
+                return place
+        return _Place()
 
-    def read(self, revision: str, path: str) -> bytes | None:
-        """See `History`."""
-        for record in reversed(self._until(revision)):
-            if path in record.body.pages:
-                return self._bytes(path, record.body.pages[path])
-        self._chain.known.whole()
+    def _save(self) -> None:
+        """Notes how far the copy has come, for this machine and for plain git. Losing it costs requests."""
+        with suppress(OSError):
+            for name, text in ((BRANCH.decode(), f"{self._at.head}\n"), ("place.json", json.dumps(asdict(self._at)))):
+                file = self._place / name
+                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                temporary = file.with_name(f"{file.name}-{time.time_ns():x}.tmp")
+                temporary.write_text(text)
+                temporary.replace(file)
+
+    def _key(self, number: int) -> str:
+        return f"{self._prefix}{number:010}.git"
+
+    def _where(self, number: int) -> str:
+        return f"s3://{self._bucket.name}/{self._key(number)}"
+
+
+class _S3Rewrite(GitRewrite):
+    """Rewrites the copy, and stages what it becomes as an object."""
+
+    def __init__(
+        self, rules: Rules, work: Callable[[Callable[[Any], Any]], Any], stage: Callable[[str], dict[str, Any]]
+    ) -> None:
+        super().__init__(rules, work)
+        self._stage = stage
+
+    def stage(self, record: Revision) -> dict[str, Any]:
+        head = super().stage(record)["refs"][BRANCH.decode()]
+        staged: dict[str, Any] = self._work(lambda _: self._stage(head))
+        return staged
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The commit before a record, its own, and the objects that it adds, by id, as git hashes them."""
+
+    before: str
+    head: str
+    objects: dict[str, bytes]
+
+
+def _record(before: str, head: str, objects: Iterable[Any]) -> bytes:
+    """The bytes of a record."""
+    parts = [json.dumps({"before": before, "head": head}).encode(), b"\n"]
+    for one in objects:
+        raw = zlib.decompress(one.as_legacy_object())
+        parts += [b"%s %d\n" % (one.id, len(raw)), raw, b"\n"]
+    return b"".join(parts)
+
+
+def _read(data: bytes) -> _Record | None:
+    """The record with these bytes; `None` if it was cut off or changed."""
+    try:
+        at = data.index(b"\n") + 1
+        known = json.loads(data[:at])
+        objects: dict[str, bytes] = {}
+        while at < len(data):
+            end = data.index(b"\n", at)
+            name, size = data[at:end].decode("ascii").split(" ")
+            raw, at = data[end + 1 : end + 1 + int(size)], end + 2 + int(size)
+            if hashlib.sha1(raw, usedforsecurity=False).hexdigest() != name or data[at - 1 : at] != b"\n":
+                return None
+            objects[name] = raw
+        return _Record(str(known["before"]), str(known["head"]), objects)
+    except (ValueError, TypeError, LookupError):
         return None
 
-    def states(self, path: str) -> Iterator[tuple[Revision, bytes | None]]:
-        """See `History`."""
-        records = self._readable()
-        changed = [
-            (revision, record.body.pages[path])
-            for record, revision in zip(records, _revisions(records), strict=True)
-            if path in revision.paths
-        ]
-        data = side_by_side(lambda one: self._bytes(path, one[1]), changed, self._lease)
-        return ((revision, after) for (revision, _), after in zip(changed, data, strict=True))
 
-    def pages(self, revision: str) -> dict[str, bytes]:
-        """See `History`."""
-        then = {path: page for path, page in _state(self._until(revision)).items() if not is_entry(path)}
-        self._chain.known.whole()
-        data = side_by_side(lambda path: self._bytes(path, then[path]), then, self._lease)
-        return {path: found for path, found in zip(then, data, strict=True) if found is not None}
-
-    def paths(self, revision: str, below: str) -> set[str]:
-        """See `History`."""
-        then = _state(self._until(revision))
-        self._chain.known.whole()
-        return {path for path, page in then.items() if page is not None and path.startswith(f"{below}/")}
-
-    def before(self, revision: str) -> str:
-        """See `History`."""
-        records = self._until(revision)
-        if len(records) > 1:
-            return records[-2].id
-        return records[-1].body.before if self._chain.known.damage else ""
-
-    def difference(self, old: str, new: str) -> tuple[PageChange, ...]:
-        """See `History`."""
-        before, after = (_state(self._until(one)) if one else {} for one in (old, new))
-        paths = sorted(path for path in before | after if before.get(path) != after.get(path))
-        if not all(path in after and (path in before or not old) for path in paths):
-            self._chain.known.whole()  # if older records are lost, they may have been the ones with this page
-        states = [(path, state.get(path)) for path in paths for state in (before, after)]
-        data = list(side_by_side(lambda one: self._bytes(*one), states, self._lease))
-        return tuple(PageChange(*change) for change in zip(paths, data[::2], data[1::2], strict=True))
-
-    def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
-        """See `History`."""
-        records = self._until(revisions[-1].id) if revisions else ()
-        if len(records) < len(revisions):  # the older ones are lost
-            self._chain.known.whole()
-        first = len(records) - len(revisions)
-        state = _state(records[:first])
-        changed = []
-        for revision, record in zip(revisions, records[first:], strict=True):
-            paths = (path for path in revision.paths if not is_entry(path))
-            changed.append([(path, state.get(path), record.body.pages.get(path)) for path in paths])
-            state |= record.body.pages
-        wanted = list({(path, one) for pages in changed for path, *both in pages for one in both})
-        data = dict(zip(wanted, side_by_side(lambda one: self._bytes(*one), wanted, self._lease), strict=True))
-        for pages in changed:
-            yield tuple(PageChange(path, data[path, before], data[path, after]) for path, before, after in pages)
-
-    def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-        """See `History`. Includes what others have recorded in the meantime."""
-        known = _state(self._chain.look().whole())
-        now = {path: None if data is None else version_of(data) for path, data in pages.items()}
-        return {path: data for path, data in pages.items() if known.get(path) != now[path]}
-
-    def rewriting(self, rules: Rules) -> S3Rewrite:
-        """See `History`."""
-        return S3Rewrite(self._bucket, f"{self._prefix}{FOLDER}/", self._lease, rules)
-
-    def adopt(self, staged: Mapping[str, Any]) -> None:
-        """See `History`."""
-        adopt(self._bucket, f"{self._prefix}{FOLDER}/", self._lease, staged)
-        self._chain.start_over(staged["head"])
-
-    @property
-    def _past(self) -> Past:
-        """The records as of the last request; asks the server until there are any, and under the lease."""
-        known = self._chain.known
-        return self._chain.look() if not known.records or self._lease.is_mine else known
-
-    def _readable(self) -> tuple[Record, ...]:
-        """The records as far back as they can be read. Raises `HistoryDamaged` if not even the newest can."""
-        past = self._chain.look()
-        if past.damage and past.records:
-            logger.warning("revisions before %s cannot be read: %s", past.records[0].id[:12], past.damage)
-            return past.records
-        return past.whole()
-
-    def _until(self, revision: str) -> tuple[Record, ...]:
-        """The records up to this revision. Raises `HistoryDamaged` if it is not there."""
-        records = self._chain.known.until(revision) or self._chain.look().until(revision)
-        if not records:
-            self._chain.known.whole()
-            raise HistoryDamaged(f"the history in {self._where} has no record {revision[:12]!r}; list it again")
-        return records
-
-    def _keep(self, version: str, data: bytes) -> None:
-        """Stores the bytes of a version, unless they are stored already."""
-        self._lease.before_change()
-        with suppress(PreconditionFailed):  # they are stored already
-            self._bucket.create(self._key(version), data)
-
-    def _fetched(self, path: str, version: str | None) -> bytes | None:
-        """The recorded bytes of a page. Raises `HistoryDamaged` if they are gone."""
-        if version is None:
-            return None
-        cached = self._cache.find(path)
-        if cached and cached.version == version:
-            return cached.found.data
-        found = self._bucket.get(self._key(version))
-        if found and version_of(found.data) == version:
-            return found.data
-        raise HistoryDamaged(
-            f"the page {path!r} cannot be read as it was: the object {self._key(version)!r} is no longer in "
-            f"{self._where}, or has changed; check whether a lifecycle rule of the bucket removes it, and restore it "
-            "if there is a backup"
-        )
-
-    def _key(self, version: str) -> str:
-        return f"{self._prefix}{FOLDER}/pages/{version}"
-
-    @property
-    def _where(self) -> str:
-        return f"s3://{self._bucket.name}/{self._prefix}".rstrip("/")
-
-
-def _state(records: Iterable[Record]) -> dict[str, str | None]:
-    """The pages after the last of these records; `None` for one that was removed."""
-    state: dict[str, str | None] = {}
-    for record in records:
-        state |= record.body.pages
-    return state
-
-
-def _revisions(records: Sequence[Record]) -> Iterator[Revision]:
-    """The revisions in these records, in the same order."""
-    state: dict[str, str | None] = {}
-    for record in records:
-        body = record.body
-        paths = sorted(path for path, page in body.pages.items() if state.get(path) != page)
-        state |= body.pages
-        yield Revision(id=record.id, paths=tuple(paths), is_first=not body.before, **shared_fields(body))
-
-
-_: type[History] = S3History
+def _reachable(store: Any, head: bytes) -> Iterator[Any]:
+    """A commit, those before it, and all that they hold."""
+    waiting, seen = [head], set[bytes]()
+    while waiting:
+        if (object_id := waiting.pop()) in seen:
+            continue
+        seen.add(object_id)
+        found = store[object_id]
+        yield found
+        if found.type_name == b"commit":
+            waiting += [found.tree, *found.parents]
+        elif found.type_name == b"tree":
+            waiting += [entry.sha for entry in found.items()]

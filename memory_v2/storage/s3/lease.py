@@ -17,14 +17,15 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from memory_v2.errors import StorageConflict, StorageError
-from memory_v2.storage.fair_lock import FairLock
-from memory_v2.storage.s3.bucket import Bucket
-from memory_v2.storage.s3.errors import PreconditionFailed, UnknownOutcome
+from memory_v2.storage.s3.bucket import Bucket, PreconditionFailed, UnknownOutcome
+from memory_v2.storage.versioned import FairLock
 
 LEASE_SECONDS = 30.0
 """How long a lease lives without being renewed, in seconds. Others may take it then. Longer than a request usually
@@ -42,6 +43,11 @@ TURN_SECONDS = 2.0
 GAP_SECONDS = 0.3
 """How long, in seconds, a process stays away from the lease after its turn: longer than others pause between two
 attempts, so that each gets a chance."""
+WORKERS = 16
+"""How many requests are sent at once: half of the connections in a client's pool."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
@@ -201,3 +207,13 @@ def _token() -> bytes:
     """New bytes for the lease's object. They are unique, so each has its own tag."""
     owner = f"process {os.getpid()} on {platform.node()}"
     return json.dumps({"owner": owner, "at": datetime.now(UTC).isoformat(), "token": uuid.uuid4().hex}).encode()
+
+
+def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], lease: Lease) -> Iterator[Result]:
+    """The results of `work` for the items, in order, computed by several threads. Renews the lease meanwhile."""
+    several = list(items)
+    with ThreadPoolExecutor(WORKERS) if len(several) > 1 else nullcontext() as pool:
+        for result in (pool.map if pool else map)(work, several):
+            with suppress(StorageError):  # a lost lease is reported at the next change of a page
+                lease.renew()
+            yield result

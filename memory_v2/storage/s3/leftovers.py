@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from memory_v2.storage.base import Leftover
 from memory_v2.storage.names import file_problem, is_markdown, name_problem
 from memory_v2.storage.s3.bucket import Bucket, Version
-from memory_v2.storage.s3.chain import side_by_side
-from memory_v2.storage.s3.lease import Lease
+from memory_v2.storage.s3.lease import Lease, side_by_side
 from memory_v2.tree.path import is_entry
 
 _OWN = ".metadata/"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
-from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, MemoryStorage, Stamp, Stored, conflict, version_of
+from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
 from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
-from memory_v2.storage.s3.bucket import Bucket, Info, Object
+from memory_v2.storage.s3.bucket import Bucket, Info, Object, PreconditionFailed
 from memory_v2.storage.s3.cache import Kept, PageCache
-from memory_v2.storage.s3.claims import Claims
-from memory_v2.storage.s3.errors import PreconditionFailed
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
-from memory_v2.storage.s3.state_files import S3State
+from memory_v2.storage.s3.state_files import Claims, S3State
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import ENTRIES, page_path
 
@@ -89,7 +87,7 @@ class S3Storage(VersionedStorage):
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self.state = S3State(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
+        self.state: StateFiles = S3State(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
         self._known: dict[str, _Known] = {}
         self._confirmed: dict[str, int] = {}
         """For each page, the turn of the lease in which the server has last confirmed it."""
@@ -167,17 +165,8 @@ class S3Storage(VersionedStorage):
         for path, info in (self._entries(below) if below else self._list())[0].items():
             yield Stamp(path, info.size, info.etag)
 
-    def folder_marks(self, below: str) -> Mapping[str, str] | None:
-        return None
-
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
         return sorted((self._entries(below) if below else self._list())[1])
-
-    def decomposed_names(self, rename: bool = False) -> dict[str, str]:
-        return {}
-
-    def unlisted_folders(self) -> dict[str, str]:
-        return {}
 
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """There are no temporary objects."""
@@ -322,6 +311,3 @@ class S3Storage(VersionedStorage):
             f"the server of {self.where} ignores If-Match and If-None-Match, so concurrent changes would be lost; "
             "use one that supports conditional writes"
         )
-
-
-_: type[MemoryStorage] = S3Storage
