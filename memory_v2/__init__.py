@@ -39,8 +39,14 @@ if TYPE_CHECKING:
         write_memory,
     )
     from memory_v2.memory import Memory
+    from memory_v2.migrate.migration import migrate_memory_v1_to_v2
     from memory_v2.notes.notes import Notes
+    from memory_v2.operations.results import PageInfo, SearchResult, WriteResult
 
+    MemoryFileInfo = PageInfo
+
+MemoryNotFoundError = PageNotFound
+"""The same, by another name that the field has for it, as `MemoryFileInfo` is `PageInfo`."""
 __version__ = "0.1.0"
 
 __all__ = [
@@ -51,18 +57,24 @@ __all__ = [
     "InvalidSetting",
     "InvalidText",
     "Memory",
+    "MemoryFileInfo",
+    "MemoryNotFoundError",
     "ModelError",
     "NotAllowed",
     "Notes",
     "PageExists",
+    "PageInfo",
     "PageNotFound",
+    "SearchResult",
     "SilicaError",
     "StorageConflict",
     "StorageError",
     "UsageError",
+    "WriteResult",
     "__version__",
     "get_memory_graph",
     "list_memory_files",
+    "migrate_memory_v1_to_v2",
     "read_memory",
     "search_memory",
     "split_memory",
@@ -70,14 +82,20 @@ __all__ = [
 ]
 
 
-_HOMES = {"Memory": "memory", "Notes": "notes.notes"}
-"""Where the classes are defined; all else that is not imported above is one of the functions."""
+_HOMES = {
+    "Memory": "memory",
+    "Notes": "notes.notes",
+    "migrate_memory_v1_to_v2": "migrate.migration",
+    **dict.fromkeys(("MemoryFileInfo", "PageInfo", "SearchResult", "WriteResult"), "operations.results"),
+}
+"""Where they are defined; all else that is not imported above is one of the functions."""
 
 
 def __getattr__(name: str) -> Any:
     """Imports what is asked for when it is first asked for: who reads notes needs no memory, and most need no notes."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'functions')}"), name)
+    defined = "PageInfo" if name == "MemoryFileInfo" else name
+    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'functions')}"), defined)
     globals()[name] = found
     return found

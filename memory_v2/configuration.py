@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,16 @@ SETTINGS = (
     S3_CACHE_TTL,
 )
 """All that `silica.toml` can set."""
+OLDER = {
+    "MEMORY_V2_LOCAL_PATH": PATH,
+    "MEMORY_V2_BACKEND": BACKEND,
+    "MEMORY_V2_SIZE_THRESHOLD": THRESHOLD,
+    "MEMORY_V2_S3_BUCKET": S3_BUCKET,
+    "MEMORY_V2_S3_PREFIX": S3_PREFIX,
+    "MEMORY_V2_S3_REGION": S3_REGION,
+    "MEMORY_V2_CACHE_TTL": S3_CACHE_TTL,
+}
+"""Older names of variables. They count where the newer name is not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +96,13 @@ class Given:
     name: str
 
 
-Layer = Mapping[str, Given]
+Layer = dict[str, Given]
 """What one place gives, by key."""
+
+
+@cache
+def _tell_older(name: str, newer: str) -> None:
+    logger.warning("%s is an older name of %s", name, newer)
 
 
 class Configuration:
@@ -103,6 +119,10 @@ class Configuration:
                 if s.variable in environment
             },
         ]
+        for name, setting in OLDER.items():
+            if name in environment and setting.variable not in environment:
+                self._layers[1][setting.key] = Given(environment[name], name, name)
+                _tell_older(name, setting.variable)
         self.files: list[Path] = []
         """The files that were read."""
         self.ignored: list[str] = []

@@ -9,7 +9,7 @@ SilicaError
 │   ├── PageExists                (FileExistsError) a page of this name exists already
 │   ├── NotAllowed                the page does not allow this operation
 │   └── NotRecorded               a recording does not contain this request
-├── PageNotFound                  (KeyError) there is no such page
+├── PageNotFound                  (KeyError) there is no such page; also called MemoryNotFoundError
 ├── EntryNotFound                 (KeyError) there is no such entry
 ├── Cancelled                     the operation was cancelled from another thread
 ├── ToolProblem                   a tool call was wrong; shown to the model, with what to do next

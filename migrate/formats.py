@@ -26,7 +26,7 @@ from memory_v2.files.listing import (
     printable,
 )
 from memory_v2.locations import persona_memory
-from memory_v2.migrate import exported_page, silica_v1
+from memory_v2.migrate import conversations, exported_page, silica_v1
 from memory_v2.migrate.folder import Text, scan_files, scan_folder
 from memory_v2.migrate.silica_v1 import one_persona
 from memory_v2.migrate.source import Scan
@@ -79,7 +79,7 @@ def choose(folder: Path, format_name: str | None = None) -> Format:
         raise UsageError(f"there is no format {format_name!r}: use one of {', '.join(one.name for one in FORMATS)}")
     if named is not None:
         return named
-    seen = [(one, sign) for one in _OF_SILICA if (sign := one.detect(folder))]
+    seen = [(one, sign) for one in _OF_PROGRAMS if (sign := one.detect(folder))]
     of_markdown = ((one, sign) for one in _OF_MARKDOWN if (sign := one.detect(folder)))
     seen += [found] if (found := next(of_markdown, None)) else []
     if len(seen) > 1:
@@ -98,14 +98,16 @@ def scan_paths(paths: Sequence[Path], format_name: str | None = None) -> list[tu
     Raises what `choose` raises, also if a file is not there or a source has no document."""
     single = [path for path in paths if not _is_folder(path)]
     folders = dict.fromkeys(path.resolve() for path in paths if path not in single)
+    zips = [path for path in single if conversations.is_zip(path)]
     scans = [(folder, choose(folder, format_name).scan(folder)) for folder in folders]
     files: dict[Path, dict[str, SourceFile]] = {}
-    for path in single:
+    for path in (path for path in single if path not in zips):
         whole, name = path.parent.resolve() / path.name, printable(path.name)
         if not any(whole.is_relative_to(folder) for folder in folders):
             files.setdefault(whole.parent, {})[name] = SourceFile(name, whole)
     if files and format_name not in (None, MARKDOWN.name):
         raise UsageError(f"a single file has no format: give the folder to read it as {format_name}")
+    scans += [(path.resolve(), conversations.scan(path)) for path in zips]
     scans += [(folder, scan_files(MARKDOWN.name, Listing(tuple(named.values())))) for folder, named in files.items()]
     for folder, scan in scans:
         if not scan.documents:
@@ -287,7 +289,7 @@ PLAIN_FILES = Format(
         root=ROOT,
     ),
 )
-_OF_SILICA = (
+_OF_PROGRAMS = (
     Format(
         "silica-v1",
         "Silica's first memory: Markdown with .metadata.json beside it",
@@ -295,7 +297,14 @@ _OF_SILICA = (
         silica_v1.scan,
     ),
     Format("silica-v2", "the .content files of Silica's public branch", _is_silica_v2, _scan_silica_v2),
+    Format(
+        conversations.NAME,
+        "ChatGPT's or Claude's export: a zip file or its folder",
+        conversations.detect,
+        conversations.scan,
+    ),
 )
+"""Each is read in a way of its own, so a folder that is of two of these, or of one below too, is not guessed at."""
 _OF_MARKDOWN = (
     Format("silica-export", "a memory exported by 'silica memory export'", exported_page.detect, exported_page.scan),
     Format("clawvault", "a ClawVault", _is_clawvault, partial(scan_folder, "clawvault", leave_out=_no_template)),
@@ -321,4 +330,4 @@ _OF_MARKDOWN = (
     Format("obsidian", "an Obsidian vault", _is_obsidian, partial(scan_folder, "obsidian")),
 )
 """Each reads every note of a folder that is of several of these formats, so the most telling one is taken."""
-FORMATS = (*_OF_SILICA, *_OF_MARKDOWN, MARKDOWN, PLAIN_FILES)
+FORMATS = (*_OF_PROGRAMS, *_OF_MARKDOWN, MARKDOWN, PLAIN_FILES)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from memory_v2.errors import InvalidPath, InvalidSetting, NotAllowed, StorageError, UsageError
+from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, digest_of, imported_from
 from memory_v2.migrate.source import Scan, SourceDocument
@@ -21,6 +22,7 @@ from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.base import stored_page
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.calendar import iso_day
+from memory_v2.text.slug import slug
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.alike import alike
 from memory_v2.tree.block import encode
@@ -32,6 +34,10 @@ from memory_v2.tree.source import Source
 
 Strategy: TypeAlias = Literal["keep", "flatten"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
+MOST_LISTED = 12
+"""How many pages of a source may be listed on the root: more of them are put under a page of the source's name."""
+UNNAMED = "notes"
+"""The page of a source whose name has no letter or digit."""
 
 SMALL = 1_000
 """Up to how many bytes a document is merged, if a model decides. A larger one is worth a page."""
@@ -44,10 +50,16 @@ SHARE = 0.15
 """The tokens of a decision over those of its text: blocks are placed by number, and described."""
 
 
-def make_plan(memory: Memory, scan: Scan, source: Path, strategy: Strategy = "keep") -> Plan:
-    """The plan that brings what a reader has found in `source` into the memory. Nothing is changed and no model is
+def make_plan(memory: Memory, scan: Scan, source: Path, strategy: Strategy = "keep", under: str = "") -> Plan:
+    """The plan that brings what a reader has found in `source` into the memory, `under` a page if one is named. Without
+    one, a source that has much at its top goes under a page of its name. Nothing is changed and no model is
     asked. The same source and memory give the same plan. Raises `StorageError`."""
-    return _Planner(memory, scan, source, strategy).plan()
+    if under and strategy == "flatten":
+        raise UsageError("all goes to the root with flatten, so no page can be named: leave one of them out")
+    tops = {document.place.partition("/")[0] for document in scan.documents}
+    if not under and len(tops) > MOST_LISTED and not scan.format.startswith("silica"):
+        under = slug(without_suffix(source.name)) or UNNAMED
+    return _Planner(memory, scan, source, strategy, under).plan()
 
 
 def check_apart(memory: Memory, source: Path) -> None:
@@ -84,6 +96,7 @@ class _Planner:
     scan: Scan
     source: Path
     strategy: Strategy
+    under: str
 
     def plan(self) -> Plan:
         steps = {document.name: self._known(document) for document in self.scan.documents}
@@ -209,7 +222,7 @@ class _Planner:
         connected = {name for one in self.scan.documents if one.links for name in (one.name, *one.links)}
         paged = []
         for document in new:
-            if document.place == ROOT:
+            if document.place == ROOT and not self.under:
                 steps[document.name] = _step(document, "append", ROOT, "it belongs to the root")
             elif (
                 self.memory.is_offline
@@ -260,7 +273,7 @@ class _Planner:
 
     def _wish(self, place: str) -> str:
         """The path that the place of a document asks for, in the spelling of the folders that are there."""
-        first, slash, rest = place.partition("/")
+        first, slash, rest = (f"{self.under}/{place}" if self.under else place).partition("/")
         path = f"{unreserved(first)}{slash}{rest}"
         while spelled := self._taken.clash(path):
             path = "/".join([spelled, *path.split("/")[spelled.count("/") + 1 :]])

@@ -66,6 +66,16 @@ def test_everything_can_stand_in_the_users_file(home: Path) -> None:
     assert {chosen.find(one).origin for one in SETTINGS} == {str(home / ".config" / "silica" / "silica.toml")}
 
 
+def test_the_older_names_of_variables_count_where_the_newer_are_not_set(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    older = {"MEMORY_V2_LOCAL_PATH": str(home / "notes"), "MEMORY_V2_SIZE_THRESHOLD": "4096"}
+    settings = Settings.from_environment(older)
+    assert (settings.path, settings.threshold) == (home / "notes", 4096)
+    assert Settings.from_environment({**older, "SILICA_MEMORY_SIZE_THRESHOLD": "2048"}).threshold == 2048
+    assert caplog.text.count("MEMORY_V2_SIZE_THRESHOLD is an older name of SILICA_MEMORY_SIZE_THRESHOLD") == 1
+
+
 def test_the_configuration_folder_is_where_the_environment_says(home: Path) -> None:
     (home / "elsewhere" / "silica").mkdir(parents=True)
     (home / "elsewhere" / "silica" / "silica.toml").write_text("traces = 7")

@@ -125,7 +125,7 @@ def _print_address(address: str) -> None:
     out_json({"address": address})
 
 
-HOOKS = ("session-start", "cursor")
+HOOKS = ("session-start", "cursor", "copilot")
 INPUT_SECONDS = 1.0
 """Seconds to wait for what a host says on standard input; hosts write it at once, and some leave it open."""
 MOST_INPUT = 1_000_000
@@ -138,7 +138,7 @@ MOST_INPUT = 1_000_000
 @click.option(
     "--hook",
     type=click.Choice(HOOKS),
-    help="Print it as a host's hook does: session-start for Claude Code, Codex, Gemini CLI and VS Code. Never fails.",
+    help="Print it as a host's hook does: cursor, copilot for its CLI, session-start for all others. Never fails.",
 )
 @json_option
 @click.pass_obj
@@ -179,8 +179,8 @@ def _text_for_hook(chosen: ChosenMemory, max_tokens: int, project: str | None) -
 def _hook_document(hook: str, text: str) -> dict[str, Any]:
     if not text:
         return {}
-    if hook == "cursor":
-        return {"additional_context": text}
+    if hook != "session-start":
+        return {"additional_context" if hook == "cursor" else "additionalContext": text}
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
 
 

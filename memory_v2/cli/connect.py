@@ -14,6 +14,7 @@ import click
 from memory_v2.cli.edge import STORAGE
 from memory_v2.cli.output import (
     cut,
+    is_asked,
     out,
     out_json,
     plain,
@@ -21,7 +22,7 @@ from memory_v2.cli.output import (
     tell,
 )
 from memory_v2.cli.verb import ChosenMemory, Verb, json_option
-from memory_v2.configuration import PATH
+from memory_v2.configuration import OLDER, PATH
 from memory_v2.errors import UsageError
 from memory_v2.hosts.connect import apply, plan, undo
 from memory_v2.hosts.files import FileChange
@@ -39,7 +40,7 @@ LINE_WIDTH = 160
 
 @click.command(cls=Verb)
 @click.option("--apply", "is_applied", is_flag=True, help="Write the changes.")
-@click.option("--undo", "is_undone", is_flag=True, help="Take back the last --apply.")
+@click.option("--undo", "is_undone", is_flag=True, help="Take out what connects them to this memory.")
 @click.option(
     "--host", "names", type=click.Choice(HOST_NAMES), multiple=True, help="Only this host; can be given several times."
 )
@@ -47,6 +48,12 @@ LINE_WIDTH = 160
     "--decide",
     type=click.Choice(WAYS),
     help="Who decides where texts go: see 'silica memory mcp --help'. With host, the connected agent does.",
+)
+@click.option(
+    "--allow/--no-allow",
+    "is_allowed",
+    default=None,
+    help="Let Claude Code, Gemini CLI and Qwen Code use the memory without asking; a terminal is asked.",
 )
 @json_option
 @click.pass_context
@@ -56,14 +63,15 @@ def init(
     is_undone: bool,
     names: tuple[str, ...],
     decide: str | None,
+    is_allowed: bool | None,
     as_json: bool,
 ) -> None:
     """Connect the agents on this machine to the memory.
 
-    Finds Claude Code, Claude Desktop, Codex, Cursor, VS Code and Gemini CLI, and shows what would be added to their
-    files: the MCP server; where the host has them, a hook that gives each session what the memory knows of the
-    project, and a skill that says when to use the memory. Everything else in the files stays as it is, to the byte.
-    A file that cannot be understood is left alone.
+    Finds Claude Code, Claude Desktop, Codex, Cursor, VS Code, Gemini CLI, Copilot CLI, Qwen Code, opencode, Cline and
+    Continue, and shows what would be added to their files: the MCP server; where the host has them, a hook that gives
+    each session what the memory knows of the project, and a skill that says when to use the memory. Everything else in
+    the files stays as it is, to the byte. A file that cannot be understood is left alone.
 
     With --project before the verb, the files of that project are changed, and the memory is the project's. Run it in
     each git worktree in which agents work: all of them share the memory.
@@ -72,6 +80,7 @@ def init(
     Examples:
       silica memory init                         (shows what would change)
       silica memory init --apply
+      silica memory init --apply --allow         (agents need not ask)
       silica memory init --undo
       silica memory init --apply --decide host   (the agent decides: no key)
       silica memory --project . init --apply     (a memory of this project)
@@ -82,18 +91,20 @@ def init(
     chosen: ChosenMemory = context.obj
     place = _place(chosen)
     if is_undone:
-        undone = undo(place)
-        _report(undone or [], as_json, {"undone": undone is not None})
-        if undone is None:
-            tell("there is nothing to take back: nothing was applied")
-        context.exit(STORAGE if _is_left_alone(undone or []) else 0)
+        undone = undo(place, _launch(chosen), [host for host in HOSTS if not names or host.name in names])
+        _report(undone, as_json, {"undone": bool(undone)})
+        if not undone:
+            tell("there is nothing to take back: no host is connected to this memory")
+        context.exit(STORAGE if _is_left_alone(undone) else 0)
     memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
     hosts = _hosts(place, names)
     model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
-    launch = replace(_launch(chosen), model=model, serving=serving)
+    if is_allowed is None and is_applied and hosts and is_asked(yes=as_json):
+        is_allowed = click.confirm("May agents use the memory without asking each time?", err=True)
+    launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=bool(is_allowed))
     changes = plan(place, launch, hosts)
     if is_applied:
-        changes = apply(place, launch, hosts, changes)
+        changes = apply(changes)
     server = [launch.server[0], *launch.server[1]]
     told = {"applied": is_applied, "hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
     _report(changes, as_json, told)
@@ -123,7 +134,7 @@ def _launch(chosen: ChosenMemory) -> Launch:
     folder = found.find(PATH)
     if not folder.text.isprintable():  # also of bytes that are not UTF-8
         raise UsageError("the files of hosts cannot hold the name of this folder")
-    is_told = folder.origin in ("--path", PATH.variable)
+    is_told = folder.origin in ("--path", PATH.variable, *OLDER)
     path = ("--path", str(Path(folder.text).expanduser().absolute())) if is_told else ()
     return Launch(installed_program(), path, NAME)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -153,7 +154,10 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
             out(_finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else ""))
         if changes and changes.changed_pages:
             out(f"changed {named(changes.changed_pages)}")
-        if not checkup.findings:
+        if not checkup.findings and (strange := 0 if count or entries else _files(memory)):
+            what = f"there is no page, but {counted(strange, 'file')} that {'is' if strange == 1 else 'are'} none"
+            out(f"{what}: 'silica memory import' brings notes in from where they are, 'migrate' an older memory")
+        elif not checkup.findings:
             out(f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else ""))
     if changes:
         admit(changes)
@@ -161,6 +165,13 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
         tell("'silica memory check --apply' repairs what can be repaired")
     if fail and any(finding.severity == "error" for finding in checkup.findings):
         context.exit(FINDINGS)
+
+
+def _files(memory: Memory) -> int:
+    """How many files there are in the folder of a memory that are not its own."""
+    folder = Path(memory.storage.where)
+    names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
+    return sum(not any(part.startswith(".") for part in name) for name in names)
 
 
 def _finding(finding: Finding, word: str, colour: str, end: str) -> str:

@@ -42,6 +42,7 @@ from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import Plan
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
+from memory_v2.tree.path import new_page_path
 
 STRATEGIES = ("keep", "flatten")
 MOST = 20
@@ -115,20 +116,23 @@ class Choices:
     report_file: Path | None
     yes: bool
     as_json: bool
+    under: str = ""
 
 
 @click.command("import", cls=Verb)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "under", default="", metavar="PAGE", help="Bring it in below this page.")
 @_options
 @click.pass_obj
 def import_verb(
     chosen: ChosenMemory,
     /,
     paths: tuple[Path, ...],
+    under: str,
     format_name: str | None,
     **choices: Any,
 ) -> None:
-    """Bring in folders and files of notes.
+    """Bring in folders and files of notes, and what ChatGPT and Claude export.
 
     Each document is kept whole, to the letter, on a page of its own, with its source and its day; folders become pages
     that list it. A second import changes nothing, and brings in what is new or has changed: a page that was changed
@@ -140,6 +144,8 @@ def import_verb(
     Examples:
       silica memory import ~/notes
       silica memory import standup.md ideas.txt
+      silica memory import --to work/notes ~/notes
+      silica memory import chatgpt-export.zip
       silica memory import --dry-run ~/vault
       silica memory import --dry-run --json ~/vault > plan.json
       silica memory import --plan plan.json ~/vault
@@ -148,7 +154,7 @@ def import_verb(
     with Memory.open(chosen.path, chosen.model) as memory:
         _recovered(memory)
         scans = _scanned(paths, format_name)
-        _bring_in(memory, scans, Choices(**choices))
+        _bring_in(memory, scans, Choices(**choices, under=new_page_path(under) if under else ""))
 
 
 @click.command(cls=Verb)
@@ -212,7 +218,9 @@ def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choic
             check_apart(memory, source)
             file = choices.plan_file
             plans.append(
-                read_plan(file, memory, scan, source) if file else make_plan(memory, scan, source, choices.strategy)
+                read_plan(file, memory, scan, source)
+                if file
+                else make_plan(memory, scan, source, choices.strategy, choices.under)
             )
     if not choices.dry_run:
         if not _is_agreed(memory, plans, choices.max_cost, choices.yes):

@@ -1,25 +1,17 @@
-"""Connecting hosts: what would change, changing it, and taking it back."""
+"""Connecting hosts: what would change, changing it, and taking it back. What is taken back follows from what is in the
+files of the hosts, whoever has changed them since."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from memory_v2.errors import StorageError
 from memory_v2.hosts.files import FileChange, Unclear, bytes_of, why_unwritable, write
 from memory_v2.hosts.host import Edit, Host, Launch, Place, whole_file
-from memory_v2.hosts.known import HOSTS
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
-from memory_v2.storage.local.disk import advice, explained, read_bytes, replace_bytes
-
-RECORDS = Path(".silica") / "connections"
-"""Below the home folder: what was there before each `--apply`. It may hold keys: only its owner can read it."""
+from memory_v2.storage.local.disk import advice
 
 
 @dataclass(slots=True)
@@ -31,76 +23,47 @@ class _Draft:
     problem: str = ""
 
 
-def plan(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
-    """What connecting these hosts changes, file by file. Nothing is written."""
+def plan(place: Place, launch: Launch, hosts: Iterable[Host], is_undone: bool = False) -> list[FileChange]:
+    """What connecting these hosts changes, file by file, or what taking it back does. Nothing is written."""
     drafts: dict[Path, _Draft] = {}
     for title, edit in _edits(place, launch, hosts):
         draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file))
         draft.hosts += [title] if title not in draft.hosts else []
         draft.purposes += [edit.about] if edit.about not in draft.purposes else []
-        if not draft.problem:
+        if not draft.problem and not (is_undone and draft.before is None):
             try:
-                draft.text = edit.put(draft.text)
+                draft.text = edit.take_out(draft.text) if is_undone else edit.put(draft.text)
             except Unclear as error:
                 draft.problem = str(error)
-    return [_change(file, draft) for file, draft in drafts.items()]
+    return [_change(file, draft, is_undone) for file, draft in drafts.items()]
 
 
-def apply(place: Place, launch: Launch, hosts: Sequence[Host], changes: Sequence[FileChange]) -> list[FileChange]:
-    """Writes the changes, each file atomically, after noting what is there now; returns them with the problems that
-    came up. Raises `StorageError` if it cannot be noted."""
-    wanted = [change for change in changes if change.is_change]
-    if wanted:
-        _note(place, launch, hosts, wanted)
+def apply(changes: Iterable[FileChange]) -> list[FileChange]:
+    """Writes the changes, each file atomically; returns them with the problems that came up."""
     return [_written(change) if change.is_change else change for change in changes]
 
 
-def undo(place: Place) -> list[FileChange] | None:
-    """Takes the newest `apply` back: every file that is as it was left gets its old bytes; from a file that was changed
-    since, only our part is taken out. `None` if there is nothing to take back. Raises `StorageError`."""
-    folder = place.home / RECORDS
-    with explained("read", folder):
-        records = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if not records:
-        return None
-    with explained("read", records[-1]):
-        data = read_bytes(records[-1])
-    try:
-        record = json.loads(data)
-        edits = _noted_edits(place, record)
-        back = [_taken_back(noted, edits.get(noted["path"], [])) for noted in record["files"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise StorageError(f"{records[-1]} does not say what was there before; move it away") from error
-    if not any(change.problem for change in back):
-        for noted in record["files"]:
-            for made in noted["made"]:
-                with suppress(OSError):  # others have put something into it
-                    Path(made).rmdir()
-        with explained("delete", records[-1]):
-            records[-1].unlink()
-        for empty in (folder, folder.parent):
-            with suppress(OSError):  # other records, or the memory, are in it
-                empty.rmdir()
-    return back
+def undo(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
+    """Takes out what connects these hosts to the memory of this name, and removes the files and folders that are empty
+    then; returns what was changed, and what was left alone and why."""
+    hosts, launch = [*hosts], replace(launch, is_allowed=True)
+    undone = apply(replace(change, hosts=()) for change in plan(place, launch, hosts, is_undone=True))
+    theirs = {place.home, place.project, *(place.path(template) for host in hosts for template in host.here)}
+    for change in undone:
+        for folder in change.file.parents if change.is_change and change.after is None else ():
+            if folder in theirs:
+                break
+            with suppress(OSError):  # others have put something into it
+                folder.rmdir()
+    return [change for change in undone if change.is_change or change.problem]
 
 
-def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterable[tuple[str, Edit]]:
+def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterator[tuple[str, Edit]]:
     for host in hosts:
         yield from ((host.title, edit) for edit in host.edits(place, launch))
     if place.project:  # what an agent notes is not committed by accident
         ignore = Path(launch.options[-1]) / PROJECT_MEMORY.parent / ".gitignore"
-        yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL)
-
-
-def _noted_edits(place: Place, record: dict[str, Any]) -> dict[str, list[Edit]]:
-    """The edits that were applied, by file."""
-    project = record["project"]
-    place = replace(place, project=Path(project) if project else None)
-    launch = Launch(tuple(record["program"]), tuple(record["options"]), record["name"], place.platform)
-    edits: dict[str, list[Edit]] = {}
-    for _, edit in _edits(place, launch, [host for host in HOSTS if host.name in record["hosts"]]):
-        edits.setdefault(str(edit.file), []).append(edit)
-    return edits
+        yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL, may_stay=True)
 
 
 def _draft(file: Path) -> _Draft:
@@ -115,15 +78,15 @@ def _draft(file: Path) -> _Draft:
         return _Draft(None, "", problem=f"it cannot be read: {advice(error)}")
 
 
-def _change(file: Path, draft: _Draft) -> FileChange:
-    after = draft.text.encode("utf-8")
+def _change(file: Path, draft: _Draft, is_undone: bool) -> FileChange:
+    after: bytes | None = draft.text.encode("utf-8")
     if after == (draft.before or b""):
-        after_bytes = draft.before
+        after = draft.before
     else:
-        after_bytes = after
+        after = None if is_undone and not draft.text.strip() else after
         draft.problem = draft.problem or why_unwritable(file)
     told = (file, tuple(draft.hosts), tuple(draft.purposes), draft.before)
-    return FileChange(*told, draft.before if draft.problem else after_bytes, draft.problem)
+    return FileChange(*told, draft.before if draft.problem else after, draft.problem)
 
 
 def _written(change: FileChange) -> FileChange:
@@ -137,64 +100,3 @@ def _written(change: FileChange) -> FileChange:
     except OSError as error:
         problem = f"it cannot be written: {advice(error)}"
     return replace(change, after=change.before, problem=problem)
-
-
-def _note(place: Place, launch: Launch, hosts: Sequence[Host], changes: Sequence[FileChange]) -> None:
-    """Writes down what is needed to take the changes back, before any of them is made."""
-    folder = place.home / RECORDS
-    names = [file.stem for file in folder.glob("*.json")] if folder.is_dir() else []
-    number = max((int(name) for name in names if name.isdecimal()), default=0) + 1
-    record = {
-        "program": launch.program,
-        "options": launch.options,
-        "name": launch.name,
-        "project": str(place.project) if place.project else None,
-        "hosts": [host.name for host in hosts],
-        "files": [
-            {
-                "path": str(change.file),
-                "before": None if change.before is None else base64.b64encode(change.before).decode(),
-                "after": _digest(change.after),
-                "made": [str(above) for above in change.file.parents if not above.exists()],
-            }
-            for change in changes
-        ],
-    }
-    with explained("note what is there in", folder):
-        replace_bytes(folder / f"{number:06}.json", json.dumps(record, indent=1).encode())
-
-
-def _digest(data: bytes | None) -> str:
-    return hashlib.sha256(data or b"").hexdigest()
-
-
-def _taken_back(noted: dict[str, Any], edits: Sequence[Edit]) -> FileChange:
-    file = Path(noted["path"])
-    before = None if noted["before"] is None else base64.b64decode(noted["before"])
-    told = FileChange(file, purposes=tuple(dict.fromkeys(edit.about for edit in edits)))
-    try:
-        now = bytes_of(file)
-        after = before
-        if now not in (None, before) and _digest(now) != noted["after"]:
-            after = _without_ours(now or b"", before or b"", edits)
-        if now is None:
-            after = None  # somebody has deleted it
-        if now != after:
-            if problem := why_unwritable(file):
-                raise Unclear(problem)
-            write(file, after)
-        return replace(told, before=now, after=after)
-    except (Unclear, UnicodeDecodeError) as error:
-        return replace(told, problem=str(error))
-    except OSError as error:
-        return replace(told, problem=f"it cannot be written: {advice(error)}")
-
-
-def _without_ours(now: bytes, before: bytes, edits: Sequence[Edit]) -> bytes:
-    text, old = now.decode("utf-8"), before.decode("utf-8")
-    for edit in edits:
-        left = edit.take_out(text)
-        if left != text and old and edit.take_out(old) != old:
-            raise Unclear("it was changed since, and was connected before too; take our part out yourself")
-        text = left
-    return text.encode("utf-8")

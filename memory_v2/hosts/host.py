@@ -7,14 +7,14 @@ import shlex
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from memory_v2.hosts import json_text, toml_text
+from memory_v2.hosts import json_text, toml_text, yaml_text
 from memory_v2.hosts.files import Unclear
 
 CONTEXT_TOKENS = 2_000
@@ -35,24 +35,38 @@ class Place:
     platform: str
     project: Path | None = None
 
-    @property
-    def applications(self) -> Path:
-        """The folder in which desktop programs keep their configuration."""
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support"
-        if self.platform == "win32":
-            return self.named("APPDATA", self.home / "AppData" / "Roaming")
-        return self.named("XDG_CONFIG_HOME", self.home / ".config")
+    def path(self, template: str) -> Path:
+        """The path that a template of the table stands for, such as `{home}/.cursor/mcp.json`."""
+        return Path(template.format_map(self._folders()))
 
-    def named(self, variable: str, default: Path) -> Path:
-        """The folder that a variable names, else the default."""
+    def _folders(self) -> dict[str, Path]:
+        """What the templates name: folders that hosts let their users move are where their variables say."""
+        config = self._named("XDG_CONFIG_HOME", self.home / ".config")
+        applications = {
+            "darwin": self.home / "Library" / "Application Support",
+            "win32": self._named("APPDATA", self.home / "AppData" / "Roaming"),
+        }
+        cline = self.home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"
+        return {
+            "home": self.home,
+            "project": self.project or self.home,
+            "config": config,
+            "applications": applications.get(self.platform, config),
+            "claude": self._named("CLAUDE_CONFIG_DIR", self.home / ".claude"),
+            "claude_json": self._named("CLAUDE_CONFIG_DIR", self.home),
+            "codex": self._named("CODEX_HOME", self.home / ".codex"),
+            "cline": self._named("CLINE_MCP_SETTINGS_PATH", cline),
+        }
+
+    def _named(self, variable: str, default: Path) -> Path:
         return Path(self.environment.get(variable) or default)
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How a host starts the memory: the program, the options that choose the memory, the name under which the host
-    lists it, and the options before and after the verb that only the server needs."""
+    lists it, and the options before and after the verb that only the server needs. With `is_allowed`, its tools may be
+    used without asking."""
 
     program: tuple[str, ...]
     options: tuple[str, ...]
@@ -60,6 +74,7 @@ class Launch:
     platform: str = sys.platform
     model: tuple[str, ...] = ()
     serving: tuple[str, ...] = ()
+    is_allowed: bool = False
 
     @property
     def server(self) -> tuple[str, list[str]]:
@@ -71,6 +86,8 @@ class Launch:
         """Whether a listed server is one that we wrote, for whatever program and memory; a person has added no other
         argument."""
         words = server.get("args")
+        if isinstance(command := server.get("command"), list):
+            words = command[1:]
         if not isinstance(words, list):
             return not server
         own = ("--path", "--project", "--persona", "--model", "--decide")
@@ -78,14 +95,21 @@ class Launch:
         return rest in (["memory", "mcp"], ["-m", "memory_v2.cli", "memory", "mcp"])
 
     def hook(self, form: str) -> str:
-        """The command line that prints what a session begins with, in the form that the host reads."""
+        """The command line that prints what a session begins with, in the form that the host reads. It is silent, and
+        no failure, where the program is no longer installed."""
         words = [*self.program, "memory", *self.options, "context", "--max-tokens", str(CONTEXT_TOKENS), "--hook", form]
         if self.platform == "win32":  # which shell runs it differs; all of them read slashes, some no backslashes
             return subprocess.list2cmdline([word.replace("\\", "/") for word in words])
-        return shlex.join(words)
+        return f"{shlex.join(words)} 2>/dev/null || true"
 
-    def is_hook(self, command: object) -> bool:
-        """Whether a hook's command is the one of this name, whatever program or folder it was written for."""
+    def is_hook(self, hook: object) -> bool:
+        """Whether a hook, or the group that holds nothing but it, runs the command of this name, whatever program or
+        folder it was written for."""
+        if isinstance(hook, Mapping) and isinstance(group := hook.get("hooks"), list):
+            return len(group) == 1 and self.is_hook(group[0])
+        command = (
+            next((hook[key] for key in ("command", "bash") if key in hook), "") if isinstance(hook, Mapping) else ""
+        )
         if not isinstance(command, str) or " --hook " not in command:
             return False
         kind = self.options[0] if self.options else "--path"
@@ -100,9 +124,10 @@ def installed_program() -> tuple[str, ...]:
     return (str(script),) if script.is_file() else (sys.executable, "-m", "memory_v2.cli")
 
 
-def folders(*candidates: Path) -> bool:
-    """Whether one of them exists: the host was used here."""
-    return any(path.exists() for path in candidates)
+@cache
+def skill_text() -> str:
+    """The instructions that make an agent use the memory when it matters."""
+    return files("memory_v2.hosts").joinpath("skill.md").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,108 +141,128 @@ class Edit:
     take_out: Callable[[str], str]
 
 
-def _checked(server: Any, launch: Launch) -> None:
-    if isinstance(server, dict) and not launch.is_server(server):
-        name = f"a server {launch.name!r} of your own"
-        raise Unclear(f"it lists {name}, with other arguments than ours; rename or remove that, and run this again")
+Files = tuple[str, str]
+"""Templates of a file of the user's, and of a project's; empty where there is none."""
+Entry = Callable[[Launch], dict[str, Any]]
 
 
-def json_server(file: Path, keys: tuple[str, ...], server: Mapping[str, Any], launch: Launch) -> Edit:
-    """The server under these keys of a JSON file. One that a person has written, or added arguments to, stays."""
-
-    def put(text: str) -> str:
-        _checked(json_text.value_at(text, keys), launch)
-        return json_text.with_object(text, keys, dict(server))
-
-    return Edit(file, "MCP server", put, lambda text: json_text.without(text, keys))
+def listed(launch: Launch) -> dict[str, Any]:
+    """The server as most hosts list it."""
+    command, arguments = launch.server
+    return {"command": command, "args": arguments}
 
 
-def json_hook(
-    file: Path, keys: tuple[str, ...], hook: Mapping[str, Any], is_ours: Callable[[Any], bool], **top: Any
-) -> Edit:
+def grouped(launch: Launch) -> dict[str, Any]:
+    """A hook in a group, as Claude Code and Codex write it. A session that is resumed has it already."""
+    hook = {"type": "command", "command": launch.hook(SESSION_START), "timeout": HOOK_SECONDS}
+    return {"matcher": "startup|clear|compact", "hooks": [hook]}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host, as a row of the table: by its name and title, the files of which one is there if it is used, and what the
+    user has to do afterwards; where it lists servers, below which keys, and as what; where it has hooks and skills.
+
+    `top` is what the file of its hooks needs beside them. No hook is written where a host of `hooked_by` is used, whose
+    hooks it runs too. `allows` is the file and the keys of a list of tools that may be used without asking.
+    """
+
+    name: str
+    title: str
+    here: tuple[str, ...]
+    then: str
+    servers: Files
+    keys: tuple[str, ...] = ("mcpServers",)
+    entry: Entry = listed
+    hooks: Files = ("", "")
+    event: str = "SessionStart"
+    hook: Entry = grouped
+    top: tuple[tuple[str, Any], ...] = ()
+    hooked_by: tuple[Host, ...] = ()
+    skills: Files = ("", "")
+    allows: tuple[Files, tuple[str, ...]] | None = None
+
+    def is_here(self, place: Place) -> bool:
+        """Whether it is used in a place."""
+        return any(place.path(template).exists() for template in self.here)
+
+    def edits(self, place: Place, launch: Launch) -> Iterator[Edit]:
+        """What connects it in a place."""
+        if file := _file(place, self.servers):
+            yield _server(file, (*self.keys, launch.name), self.entry(launch), launch)
+        has_hook = place.project or not any(host.is_here(place) for host in self.hooked_by)
+        if (file := _file(place, self.hooks, launch)) and has_hook:
+            yield _hook(file, ("hooks", self.event), self.hook(launch), launch, dict(self.top))
+        if self.allows and launch.is_allowed and (file := _file(place, self.allows[0])):
+            yield allowed(file, self.allows[1], f"mcp__{launch.name}")
+        if folder := _file(place, self.skills):
+            name = launch.name.lower().replace("_", "-")  # all that the names of skills may have
+            text = skill_text().replace("silica-memory", name)
+            yield whole_file(folder / name / "SKILL.md", "skill", text)
+
+
+def _file(place: Place, templates: Files, launch: Launch | None = None) -> Path | None:
+    template = templates[1] if place.project else templates[0]
+    return place.path(template.replace("NAME", launch.name if launch else "")) if template else None
+
+
+def _server(file: Path, keys: tuple[str, ...], entry: Mapping[str, Any], launch: Launch) -> Edit:
+    """The server under these keys of a file. One that a person has written, or added arguments to, stays."""
+    text: Any = {".toml": toml_text, ".yaml": yaml_text}.get(file.suffix, json_text)
+
+    def put(before: str) -> str:
+        server = text.value_at(before, keys)
+        if isinstance(server, Mapping) and not launch.is_server(server):
+            name = f"a server {launch.name!r} of your own"
+            raise Unclear(f"it lists {name}, with other arguments than ours; rename or remove that, and run this again")
+        return str(text.with_object(before, keys, dict(entry)))
+
+    def take_out(before: str) -> str:
+        server = text.value_at(before, keys)
+        is_ours = isinstance(server, Mapping) and launch.is_server(server)
+        return str(text.without(before, keys)) if is_ours else before
+
+    return Edit(file, "MCP server", put, take_out)
+
+
+def _hook(file: Path, keys: tuple[str, ...], hook: Mapping[str, Any], launch: Launch, top: Mapping[str, Any]) -> Edit:
     """A hook in the list under these keys of a JSON file, which also needs the values of `top`."""
 
     def put(text: str) -> str:
         for key, value in top.items():
             if json_text.value_at(text, [key]) is None:
                 text = json_text.with_value(text, [key], value)
-        return json_text.with_item(text, keys, dict(hook), is_ours)
-
-    return Edit(file, "hook at a session's start", put, lambda text: json_text.without_item(text, keys, is_ours))
-
-
-def toml_server(file: Path, keys: tuple[str, ...], server: Mapping[str, toml_text.Value], launch: Launch) -> Edit:
-    """The server under these keys of a TOML file, likewise."""
-
-    def put(text: str) -> str:
-        _checked(toml_text.table_at(text, keys), launch)
-        return toml_text.with_table(text, keys, server)
-
-    return Edit(file, "MCP server", put, lambda text: toml_text.without_table(text, keys))
-
-
-def whole_file(file: Path, about: str, content: str) -> Edit:
-    """A file of our own. A person's changes to it stay."""
+        return json_text.with_item(text, keys, dict(hook), launch.is_hook)
 
     def take_out(text: str) -> str:
+        left = json_text.without_item(text, keys, launch.is_hook)
+        return "" if left != text and json_text.value_at(left, ()) == top else left
+
+    return Edit(file, "hook at a session's start", put, take_out)
+
+
+def allowed(file: Path, keys: tuple[str, ...], tools: str) -> Edit:
+    """The tools in a list of what may be used without asking."""
+
+    def is_ours(item: object) -> bool:
+        return item == tools
+
+    return Edit(
+        file,
+        "permission to use it",
+        lambda text: json_text.with_item(text, keys, tools, is_ours),
+        lambda text: json_text.without_item(text, keys, is_ours),
+    )
+
+
+def whole_file(file: Path, about: str, content: str, may_stay: bool = False) -> Edit:
+    """A file of our own. A person's changes to it stay; so does the file, if it `may_stay` beside others."""
+
+    def take_out(text: str) -> str:
+        if may_stay and any(path != file for path in file.parent.iterdir()):
+            return text
         if text not in (content, ""):
             raise Unclear("it was changed since; delete it yourself")
         return ""
 
     return Edit(file, about, lambda text: content if text == "" else text, take_out)
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host by its name and title. `is_here` says whether it is used in a place, `edits` what connects it there, and
-    `then` what the user has to do afterwards."""
-
-    name: str
-    title: str
-    is_here: Callable[[Place], bool]
-    edits: Callable[[Place, Launch], list[Edit]]
-    then: str
-
-
-def stdio_server(launch: Launch) -> dict[str, Any]:
-    """The server as most hosts list it."""
-    command, arguments = launch.server
-    return {"command": command, "args": arguments}
-
-
-def skill(folder: Path, launch: Launch) -> Edit:
-    """The instructions for agents, as a skill in a host's folder of skills."""
-    name = launch.name.lower().replace("_", "-")  # all that the names of skills may have
-    return whole_file(folder / name / "SKILL.md", "skill", skill_text().replace("silica-memory", name))
-
-
-@cache
-def skill_text() -> str:
-    """The instructions that make an agent use the memory when it matters."""
-    return files("memory_v2.hosts").joinpath("skill.md").read_text("utf-8")
-
-
-def hook_group(launch: Launch, **more: Any) -> dict[str, Any]:
-    """A hook in a group with a matcher, as Claude Code, Codex and Gemini CLI write it."""
-    command = {"type": "command", "command": launch.hook(SESSION_START), "timeout": HOOK_SECONDS}
-    return {"hooks": [command | more]}
-
-
-def is_hook_group(launch: Launch) -> Callable[[Any], bool]:
-    """Recognises the group that holds our hook and nothing else."""
-
-    def is_ours(group: Any) -> bool:
-        hooks = group.get("hooks") if isinstance(group, dict) else None
-        return (
-            isinstance(hooks, list)
-            and len(hooks) == 1
-            and isinstance(hooks[0], dict)
-            and launch.is_hook(hooks[0].get("command"))
-        )
-
-    return is_ours
-
-
-def is_plain_hook(launch: Launch) -> Callable[[Any], bool]:
-    """Recognises our hook where hooks stand in no group."""
-    return lambda hook: isinstance(hook, dict) and launch.is_hook(hook.get("command"))

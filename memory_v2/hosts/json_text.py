@@ -15,6 +15,7 @@ from memory_v2.hosts.files import Unclear
 Keys = Sequence[str]
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\r\n]*|/\*.*?\*/)*", re.S)
 _LINE_REST = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*.*?\*/))*", re.S)
+_EMPTY = re.compile(r"\s*\{\s*\}\s*")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
 
 
@@ -102,7 +103,13 @@ def with_item(text: str, keys: Keys, item: Any, is_ours: Callable[[Any], bool]) 
 
 
 def without(text: str, keys: Keys) -> str:
-    """The text without the value under these keys. Raises `Unclear`."""
+    """The text without the value under these keys, and without the objects and arrays that are empty then; an empty
+    text if nothing is left. Raises `Unclear`."""
+    left = _without(text, keys) if keys else "" if _EMPTY.fullmatch(text) else text
+    return without(left, keys[:-1]) if left != text and value_at(left, keys[:-1]) in ({}, []) else left
+
+
+def _without(text: str, keys: Keys) -> str:
     node = parse(text)
     for key in keys[:-1]:
         found = node.find(key) if isinstance(node.value, dict) else None
@@ -114,12 +121,14 @@ def without(text: str, keys: Keys) -> str:
 
 
 def without_item(text: str, keys: Keys, is_ours: Callable[[Any], bool]) -> str:
-    """The text without the items of the array under these keys that are ours. Raises `Unclear`."""
+    """The text without the items of the array under these keys that are ours, likewise. Raises `Unclear`."""
     while isinstance(items := value_at(text, keys), list) and (ours := [n for n, i in enumerate(items) if is_ours(i)]):
         array = parse(text)
         for key in keys:
             array = array.find(key) or array
         text = _without_part(text, array, ours[0])
+        if len(items) == 1:
+            return without(text, keys)
     return text
 
 
@@ -258,6 +267,7 @@ def _without_part(text: str, node: Node, number: int) -> str:
         else:
             text = text[:comma] + text[comma + 1 :]
             start, end = start - 1, end - 1
+            start = start if text[comma:start].strip(" ") else comma  # it is on the same line
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip() and (text[end : end + 1] in ("\r", "\n") or not text[end:].strip(" \t")):
         start, end = line, text.find("\n", end) + 1

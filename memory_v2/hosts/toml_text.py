@@ -17,7 +17,7 @@ Keys = Sequence[str]
 Value = str | int | list[str]
 
 
-def with_table(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
+def with_object(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
     """The text with these values in the table under these keys; other keys in it stay. Raises `Unclear`."""
     before = _parsed(text)
     expected: Any = copy.deepcopy(before)
@@ -42,13 +42,13 @@ def with_table(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
     return _checked(after, expected)
 
 
-def table_at(text: str, keys: Keys) -> dict[str, Any] | None:
+def value_at(text: str, keys: Keys) -> dict[str, Any] | None:
     """The table under these keys; `None` if there is none. Raises `Unclear`."""
     table: dict[str, Any] | None = _inner(_parsed(text), keys)
     return table
 
 
-def without_table(text: str, keys: Keys) -> str:
+def without(text: str, keys: Keys) -> str:
     """The text without the table under these keys. Raises `Unclear`."""
     expected = _parsed(text)
     table, outer = _inner(expected, keys), _inner(expected, keys[:-1])

@@ -203,6 +203,11 @@ class Store:
         self._process = os.getpid()
         self._opened: Connections | None = None
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the tables are in a file, as far as their last use has shown."""
+        return self._file is not None
+
     def run(self, work: Callable[[], Result]) -> Result:
         """Returns the result of `work`, which uses `reading` and `writing`. If the tables fail, it is called again, up
         to three times, so it must be safe to repeat."""

@@ -1,7 +1,8 @@
-"""What was read of a folder of notes and what was made of each note, kept between runs in the user's cache folder.
+"""What was read of a folder of notes and what was made of each note, kept between runs beside the full text of the
+notes, in one file in the user's cache folder.
 
 It may be deleted at any time, and is made anew. Where it cannot be kept, all is read again at each run, and told. What
-a note no longer says is deleted with it, also from the free pages of the file.
+a note no longer says is deleted with it, also from the free pages of the file; from the full text at the next search.
 """
 
 from __future__ import annotations
@@ -9,34 +10,32 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from memory_v2.errors import StorageError
 from memory_v2.files.left_out import LeftOut
+from memory_v2.index.store import Store
 from memory_v2.notes.note import Note
 from memory_v2.progress import tell_progress
-from memory_v2.storage.local.disk import create_private
 
 FILE = "notes.sqlite"
-VERSION = 5
+VERSION = "6"
 """Of the tables and of what is made of a note: with another one, all is read anew."""
-BUSY_SECONDS = 10.0
-"""Seconds to wait for another run on the same folder; to keep thousands of notes takes less."""
 BATCH = 500
 """How many notes are kept at once, so that a run that is stopped need not do them again."""
 
 T = TypeVar("T")
 _TABLES = """
-CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
-CREATE TABLE IF NOT EXISTS results (kind TEXT, name TEXT, data TEXT, PRIMARY KEY (kind, name));
-CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT);
-CREATE TRIGGER IF NOT EXISTS forget AFTER DELETE ON notes BEGIN DELETE FROM results WHERE name = old.name; END;
+CREATE TABLE notes (name TEXT PRIMARY KEY, mark TEXT, sha256 TEXT, reason TEXT, expected INT, data TEXT);
+CREATE TABLE results (kind TEXT, name TEXT, data TEXT, PRIMARY KEY (kind, name));
+CREATE TABLE kept (key TEXT PRIMARY KEY, value TEXT);
 """
-_DELETE = "DELETE FROM notes WHERE name = ?"
+_FORGET = ("DELETE FROM notes WHERE name = ?", "DELETE FROM results WHERE name = ?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +57,17 @@ class NotesCache:
     """The tables in a folder, or in memory without one."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._file = folder / FILE if folder else None
+        self.store = Store(folder, FILE, _TABLES)
+        """The file, which has the full text of the notes too."""
+        if self.get("version") != VERSION:
+            with self._change() as tables:
+                tables.execute("DELETE FROM notes")
+                tables.execute("DELETE FROM results")
+                tables.execute("INSERT OR REPLACE INTO kept VALUES ('version', ?)", (VERSION,))
         self.trouble = ""
         """Why nothing can be kept; empty if all is well."""
-        self._tables = self._opened()
+        if folder and not self.store.is_kept:
+            self.trouble = f"nothing can be kept in {folder}, so all notes are read at each run"
 
     def files(self) -> Mapping[str, CachedFile]:
         """All files that were read, by name; notes without their content."""
@@ -77,140 +83,92 @@ class NotesCache:
 
     def notes(self, names: Collection[str] | None = None) -> Iterator[Note]:
         """All notes, or the named ones, by name."""
-        for (data,) in self._named("SELECT data FROM notes WHERE data IS NOT NULL", names):
-            yield _reader(Note)(json.loads(data))
+        return self._read(Note, "SELECT data FROM notes WHERE data IS NOT NULL", names)
 
     def results(
         self, kind: str, cls: type[T], make: Callable[[Note], Sequence[T] | None], names: Collection[str] | None = None
     ) -> Iterator[T]:
         """What is made of all notes, or of the named ones, by name. It is kept with each note until that changes,
         unless it is `None`."""
-        missing = f"SELECT name FROM notes WHERE data IS NOT NULL AND name NOT IN ({_of_kind(kind, 'name')})"
-        new = [name for (name,) in self._named(missing, names)]
+        made = {name for (name,) in self._query("SELECT name FROM results WHERE kind = ?", kind)}
+        new = [name for name in sorted(self.hashes() if names is None else names) if name not in made]
         for start in range(0, len(new), BATCH):
-            made = [(note, make(note)) for note in self.notes(new[start : start + BATCH])]
-            rows = [(kind, to_json(value), note.name, note.sha256) for note, value in made if value is not None]
+            values = [(note, make(note)) for note in self.notes(new[start : start + BATCH])]
+            rows = [(kind, to_json(value), note.name, note.sha256) for note, value in values if value is not None]
             unchanged = (
                 "SELECT ?, name, ? FROM notes WHERE name = ? AND sha256 = ?"  # another run may have read it anew
             )
-            with self._change():
-                self._tables.executemany(f"INSERT OR REPLACE INTO results {unchanged}", rows)
+            with self._change() as tables:
+                tables.executemany(f"INSERT OR REPLACE INTO results {unchanged}", rows)
             tell_progress(f"notes {kind}", min(start + BATCH, len(new)), len(new))
-        read: Callable[[Any], T] = _reader(cls)
-        for (data,) in self._named(_of_kind(kind, "data"), names):
-            yield from map(read, json.loads(data))
+        for found in self._read(
+            GenericAlias(tuple, (cls, ...)), f"SELECT data FROM results WHERE kind = '{kind}'", names
+        ):
+            yield from found
 
-    def store(self, read: Iterable[CachedFile], removed: Iterable[str] = ()) -> None:
+    def store_files(self, read: Iterable[CachedFile], removed: Iterable[str] = ()) -> None:
         """Keeps what was read, and forgets what is gone and what files said before: all of it or nothing."""
         read = list(read)
-        with self._change():
-            self._tables.executemany(_DELETE, [(name,) for name in (*removed, *(file.name for file in read))])
-            self._tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
+        names = [(name,) for name in (*removed, *(file.name for file in read))]
+        with self._change() as tables:
+            for forget in _FORGET:
+                tables.executemany(forget, names)
+            tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Notes that files were touched and are the same."""
-        with self._change():
-            rows = [(mark, name) for name, mark in marks.items()]
-            self._tables.executemany("UPDATE notes SET mark = ? WHERE name = ?", rows)
+        with self._change() as tables:
+            tables.executemany(
+                "UPDATE notes SET mark = ? WHERE name = ?", [(mark, name) for name, mark in marks.items()]
+            )
 
     def get(self, key: str) -> str:
         """The value of a key; empty if there is none."""
-        return next((value for (value,) in self._query("SELECT value FROM state WHERE key = ?", key)), "")
-
-    def set(self, key: str, value: str) -> None:
-        """Sets the value of a key."""
-        with self._change():
-            self._tables.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
+        return next((value for (value,) in self._query("SELECT value FROM kept WHERE key = ?", key)), "")
 
     def add(self, key: str, names: Collection[str]) -> None:
         """Adds names to the JSON list of a key; what other processes add meanwhile stays."""
-        with self._change():
-            self._tables.execute("BEGIN IMMEDIATE")
-            known = json.loads(self.get(key) or "[]")
-            value = json.dumps(sorted({*known, *names}))
-            self._tables.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, value))
+        with self._change() as tables:
+            row = tables.execute("SELECT value FROM kept WHERE key = ?", (key,)).fetchone()
+            value = json.dumps(sorted({*json.loads(row[0] if row else "[]"), *names}))
+            tables.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, value))
 
     def close(self) -> None:
         """Closes the file."""
-        self._tables.close()
+        self.store.close()
 
-    def _named(self, sql: str, names: Collection[str] | None) -> Iterator[tuple[Any, ...]]:
-        if names is None:
-            return self._query(f"{sql} ORDER BY name")
-        return self._query(f"{sql} AND name IN (SELECT value FROM json_each(?)) ORDER BY name", json.dumps([*names]))
+    def _read(self, hint: Any, sql: str, names: Collection[str] | None) -> Iterator[Any]:
+        """The values of a type in the rows of all notes, or of the named ones, by name."""
+        read, among = _reader(hint), sorted(self.hashes() if names is None else names)
+        for start in range(0, len(among), BATCH):
+            batch = json.dumps(among[start : start + BATCH])
+            for (data,) in self._query(f"{sql} AND name IN (SELECT value FROM json_each(?)) ORDER BY name", batch):
+                yield read(json.loads(data))
 
-    def _query(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows that answer. Raises `StorageError`."""
-        with self._errors():
-            yield from self._tables.execute(sql, values)
+
+        def rows() -> list[tuple[Any, ...]]:
+            with self.store.reading() as tables:
+                return tables.execute(sql, values).fetchall()
+
+        with _explained():
+            return self.store.run(rows)
 
     @contextmanager
-    def _change(self) -> Iterator[None]:
+    def _change(self) -> Iterator[sqlite3.Connection]:
         """One change of the tables, as a whole or not at all. Raises `StorageError`."""
-        with self._errors(), self._tables:
-            yield
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Raises `StorageError` for an error of SQLite. A damaged file is deleted and made anew."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            place = self._file or "memory"
-            if not (self._file and _is_damage(error)):
-                message = f"what was read cannot be kept in {place}: {error}; try again, or delete it"
-                raise StorageError(message) from error
-            self._tables.close()
-            with suppress(OSError):
-                _delete(self._file)
-            self._tables = self._opened()
-            raise StorageError(f"what was read was kept in {place}, which is damaged: {error}; try again") from error
-
-    def _opened(self) -> sqlite3.Connection:
-        if self._file is not None:
-            try:
-                return _connected(self._file)
-            except (OSError, sqlite3.Error) as error:
-                self.trouble = f"nothing can be kept in {self._file.parent}, so all notes are read at each run: {error}"
-        return _made(sqlite3.connect(":memory:"))
-
-
-def _of_kind(kind: str, column: str) -> str:
-    return f"SELECT {column} FROM results WHERE kind = '{kind}'"
-
-
-def _connected(file: Path) -> sqlite3.Connection:
-    """The tables in the file; one that is damaged, or of another version, is made anew."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    create_private(file)
-    tables = sqlite3.connect(file, timeout=BUSY_SECONDS)
-    try:
-        (version,) = tables.execute("PRAGMA user_version").fetchone()
-        if version in (0, VERSION):
+        with _explained(), self.store.writing() as tables:
             tables.execute("PRAGMA secure_delete = ON")
-            return tables if version else _made(tables)
+            yield tables
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
     except sqlite3.Error as error:
-        if not _is_damage(error):
-            tables.close()
-            raise
-    tables.close()
-    _delete(file)
-    return _connected(file)
-
-
-def _delete(file: Path) -> None:
-    for end in ("", "-journal", "-wal", "-shm"):
-        file.with_name(file.name + end).unlink(missing_ok=True)
-
-
-def _is_damage(error: sqlite3.Error) -> bool:
-    code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _made(tables: sqlite3.Connection) -> sqlite3.Connection:
-    tables.executescript(f"{_TABLES} PRAGMA user_version = {VERSION};")
-    return tables
+        raise StorageError(f"what was read of the notes cannot be kept: {error}; try again") from error
 
 
 def _columns(file: CachedFile) -> tuple[object, ...]:

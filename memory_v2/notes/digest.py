@@ -18,6 +18,8 @@ from memory_v2.text.words import folded
 
 SHOWN = 110
 """How much of an item is shown in a digest, in characters."""
+PORT = "port"
+"""What a number is called that names and counts nothing."""
 MOST = 5
 """How many items of a kind are shown where nobody says how many tokens there may be."""
 _TITLES: tuple[tuple[Category, str], ...] = (
@@ -185,7 +187,7 @@ def _delta(delta: Delta) -> str:
 
 def amount(reading: Reading) -> str:
     """A number as it was told: `~35+`, `$20`."""
-    number = f"{reading.value:,.10g}"
+    number = f"{reading.value:.10g}" if reading.name == PORT else f"{reading.value:,.10g}"
     sign = {"about": "~", "at least": "", "exact": ""}[reading.bound]
     unit = reading.unit
     value = f"{unit}{number}" if unit in ("$", "€", "£") else f"{number}{unit}"

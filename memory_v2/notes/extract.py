@@ -140,7 +140,7 @@ def _order(one: Extracted) -> tuple[object, ...]:
 def _once(same: Sequence[Extracted]) -> list[Extracted]:
     """These without those that say what one before them says; it tells their places."""
     again: dict[int, list[int]] = {}
-    for group in alike([one.text for one in same]):
+    for group in alike([one.text for one in same], least_share=ALIKE):
         again[group.members[0]] = list(group.members[1:])
     left_out = {number for members in again.values() for number in members}
     return [
@@ -150,6 +150,8 @@ def _once(same: Sequence[Extracted]) -> list[Extracted]:
     ]
 
 
+ALIKE = 0.7
+"""How much of their words two items share at least that are told as one."""
 CHANNEL = "notes"
 """How they came into the memory."""
 CONFIDENCE: Mapping[Grade, float] = {"marker": 0.9, "heading": 0.7, "keyword": 0.5}

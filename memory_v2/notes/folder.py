@@ -100,7 +100,7 @@ class NotesFolder:
         touched = [name for name, mark in marks.items() if not mark or name not in known or known[name].mark != mark]
         wanted = [name for name in touched if not only or any(_is_in(name, part) for part in only)]
         if keeps:
-            self.cache.store((), gone)
+            self.cache.store_files((), gone)
         read: list[CachedFile] = []
         same: dict[str, str] = {}
         left_out = {name: file.left_out for name, file in known.items() if file.left_out and name in files}
@@ -114,9 +114,9 @@ class NotesFolder:
                 left_out[name] = file.left_out
             read.append(file)
             if keeps and len(read) % BATCH == 0:
-                self.cache.store(read[-BATCH:])
+                self.cache.store_files(read[-BATCH:])
         if keeps:
-            self.cache.store(read[len(read) - len(read) % BATCH :])
+            self.cache.store_files(read[len(read) - len(read) % BATCH :])
             self.cache.mark(same)
         notes = [file.name for file in read if isinstance(file.content, Note)]
         unexpected = [left for left in (*listing.left_out, *left_out.values()) if not left.is_expected]

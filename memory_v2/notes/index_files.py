@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ from memory_v2.storage.local.disk import replace_bytes
 
 INDEX = "index.json"
 TAGS = "tags.json"
-_INDEXED = "indexed"
-"""The key in the cache under which is noted what the written index is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +53,28 @@ class Status:
 
 def index_status(folder: NotesFolder, cache: Path | None) -> Status:
     """How far the index in the cache is behind the folder; nothing is kept."""
-    found = folder.look(keeps=False)
-    is_there = cache is not None and (cache / INDEX).is_file()
-    return Status(folder.path, cache, found, is_there and folder.cache.get(_INDEXED) == _digest(folder.cache))
+    found, (documents, _) = folder.look(keeps=False), _documents(folder.cache)
+    is_written = cache is not None and all(_says(cache / name, text.encode()) for name, text in documents.items())
+    return Status(folder.path, cache, found, is_written)
 
 
-def write_index(folder: NotesFolder, found: Refreshed, place: Path, is_cache: bool) -> Indexed:
+def write_index(folder: NotesFolder, found: Refreshed, place: Path) -> Indexed:
     """Writes both files into a folder, which may be that of the cache. Raises `StorageError`."""
+    documents, stats = _documents(folder.cache)
+    try:
+        new = [write_document(place / name, text) for name, text in documents.items()]
+    except OSError as error:
+        raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
+    return Indexed(place, stats, found, any(new))
+
+
+def _documents(cache: NotesCache) -> tuple[dict[str, str], dict[str, Any]]:
+    """Both files, of the notes as they were read, and the totals."""
     files: dict[str, str] = {}
     tags: dict[str, list[dict[str, Any]]] = {}
     totals: Counter[str] = Counter()
     days: set[date] = set()
-    for note in folder.cache.notes():
+    for note in cache.notes():
         files[note.name] = _json(_file(note))
         totals.update(files=1, words=note.words, sections=len(note.sections), items=len(note.items))
         days.update(item.day for item in note.items if item.day)
@@ -77,14 +84,8 @@ def write_index(folder: NotesFolder, found: Refreshed, place: Path, is_cache: bo
     stats: dict[str, Any] = {f"total_{what}": totals[what] for what in ("files", "words", "sections", "items")}
     stats["date_range"] = [min(days).isoformat(), max(days).isoformat()] if days else []
     by_tag = {tag: _json(tags[tag]) for tag in sorted(tags)}
-    try:
-        is_new = write_document(place / INDEX, _document("files", files, f',\n "stats": {_json(stats)}'))
-        is_new = write_document(place / TAGS, _document("tags", by_tag)) or is_new
-    except OSError as error:
-        raise StorageError(f"the index cannot be written to {place}: {error.strerror or error}") from error
-    if is_cache:
-        folder.cache.set(_INDEXED, _digest(folder.cache))
-    return Indexed(place, stats, found, is_new)
+    index = _document("files", files, f',\n "stats": {_json(stats)}')
+    return {INDEX: index, TAGS: _document("tags", by_tag)}, stats
 
 
 def _document(name: str, parts: Mapping[str, str], more: str = "") -> str:
@@ -97,21 +98,18 @@ def write_document(file: Path, text: str) -> bool:
     """Writes a document as a whole or not at all, for its owner only, unless the file says the same already; tells
     whether it was written."""
     data = text.encode()
-    if file.is_file() and file.read_bytes() == data:
+    if _says(file, data):
         return False
     replace_bytes(file, data)
     return True
 
 
+def _says(file: Path, data: bytes) -> bool:
+    return file.is_file() and file.read_bytes() == data
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _digest(cache: NotesCache) -> str:
-    """What tells whether two indexes are of the same notes: made of their names and hashes."""
-    return sha256(
-        "\0".join(f"{name}\0{digest}" for name, digest in sorted(cache.hashes().items())).encode()
-    ).hexdigest()
 
 
 def _file(note: Note) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Notes:
         place = file_path(str(out), "the folder of the index") if out else self.cache
         if place is None:
             raise UsageError("these notes have no cache folder: say where the index is to be written")
-        return write_index(self._files, self.refresh(only), place, is_cache=place == self.cache)
+        return write_index(self._files, self.refresh(only), place)
 
     def extract(self, wanted: Wanted | None = None, people: str | Path | None = None) -> list[Extracted]:
         """The contacts, decisions, lessons, metrics, issues and pending matters of the notes; `people` is an alias
@@ -175,8 +175,6 @@ class Notes:
     def close(self) -> None:
         """Closes what is kept."""
         self._cached.close()
-        if self._index is not None:
-            self._index.close()
 
     def __enter__(self) -> Notes:
         return self
@@ -196,7 +194,7 @@ class Notes:
 
         self.refresh()
         if self._index is None:
-            self._index = FullTextIndex(self._files, None if self.trouble else self.cache, calendar=self.calendar)
+            self._index = FullTextIndex(self._files, None, calendar=self.calendar, store=self._cached.store)
         self._index.refresh()
         return self._index
 

@@ -235,7 +235,7 @@ class SearchResults(list[SearchResult]):
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """A page as `list_files` returns it."""
+    """A page as `list_files` returns it. `MemoryFileInfo` is another name of it."""
 
     path: str
     title: str

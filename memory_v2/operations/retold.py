@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory_v2.models.offline.link_keywords import told_again, told_divided
+from memory_v2.models.offline.describing import describe_page
+from memory_v2.models.offline.grouping import told_again
 from memory_v2.operations.draft import Draft
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page
@@ -29,11 +30,11 @@ def tell_divided(draft: Draft, before: Page, children: Sequence[str]) -> None:
     if above is None:
         return
     page, after = draft.page(above), draft.page(before.path)
-    lines = {fold(link.target): link.description for link in after.children}
-    below = [(draft.page(child).title, lines.get(fold(child), "")) for child in children]
+    below = [draft.page(child).title for child in children]
+    line = describe_page(before.title, before.blocks)
     for link in page.children:
-        if link_key(link.target) == fold(before.path):
-            page = page.with_description(link.target, told_divided(link.description, before, after, below))
+        if link_key(link.target) == fold(before.path) and link.description == line:
+            page = page.with_description(link.target, describe_page(after.title, after.blocks, (), below))
     if page != draft.page(above):
         draft.put(page)
 

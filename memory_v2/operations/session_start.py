@@ -20,6 +20,7 @@ from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.calendar import DAY
+from memory_v2.text.plain import shorten
 from memory_v2.text.tokens import tokens
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, part
@@ -36,6 +37,8 @@ MOST_STATEMENTS = 5
 """Statements of other pages that are shown."""
 LOOK_SECONDS = 0.3
 """How long other pages are looked through, in seconds, at most: a session waits for it, and a bucket is slow."""
+MAX_STATEMENT = 300
+"""Characters of a statement that are shown."""
 STATEMENTS_SHARE = 0.2
 """Of the tokens, what these may take."""
 _FRAME = (
@@ -46,8 +49,10 @@ _FRAME = (
     "</silica-memory>\n",
 )
 _INVISIBLE = r"[^\w<＜﹤>]*"
-_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join('silicamemory')})", re.I)
-"""What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it."""
+_LETTERS = (f"(?:{letter}|[^\\W\\x00-\\x7f])" for letter in "silicamemory")
+_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
+"""What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it, and letters
+of other scripts for those that look like them."""
 _NEAR = r"[^\w\n]{0,9}"
 _HEADER = re.compile(
     rf"(?<![^\n\r\x0b\x0c\x85\u2028\u2029])(?={_NEAR}[-‐‑‒–—―−]{_NEAR}[-‐‑‒–—―−]{_NEAR}{_NEAR.join('page')})", re.I
@@ -122,7 +127,7 @@ def _said_elsewhere(project: str, storage: MemoryStorage, pages: Container[str])
                 if wanted <= _words(line) and not line.startswith("#") and not _SAID.search(line):
                     day, written = _day(lines[number:]), changed[path].date().isoformat()
                     where = f"{day}, page {path}" if day else f"page {path}, changed on {written}"
-                    said.append((day or written, where, line.strip().lstrip("-*+ ")))
+                    said.append((day or written, where, shorten(line, MAX_STATEMENT)))
     newest = sorted(said, reverse=True)[:MOST_STATEMENTS]
     told = [f"- {where}: {line}" for _, where, line in newest]
     if not told:

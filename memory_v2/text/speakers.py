@@ -137,5 +137,14 @@ def speakers(lines: Sequence[str]) -> dict[str, int]:
 
 def is_asked(text: str) -> bool:
     """Whether a text begins as the message of one who talks to an assistant: `User: …`."""
+    return _label_of(text) in askers()
+
+
+def is_message(text: str) -> bool:
+    """Whether a text begins as the message of somebody in a transcript: `User: …`, `Assistant: …`."""
+    return _label_of(text) in roles()
+
+
+def _label_of(text: str) -> str:
     label, colon, _ = text[:_LABEL].replace("：", ":").partition(":")
-    return bool(colon) and label.strip("-*_ ").casefold() in askers()
+    return label.strip("-*_ ").casefold() if colon else ""

@@ -38,10 +38,14 @@ class Group:
 
 
 def alike(
-    texts: Sequence[str], least_words: int = 0, words_of: Callable[[str], Iterable[str]] = content_words
+    texts: Sequence[str],
+    least_words: int = 0,
+    words_of: Callable[[str], Iterable[str]] = content_words,
+    least_share: float = ALIKE,
 ) -> list[Group]:
     """The groups of two and more texts, in the order of their first texts. Texts with fewer different words than
-    `least_words` are in no group. `words_of` gives the content words of a text, for who has them already."""
+    `least_words` are in no group. `words_of` gives the content words of a text, for who has them already; `least_share`
+    is how much of their words two texts share that are alike."""
     firsts: dict[str, int] = {}
     copies: dict[int, list[int]] = {}
     for number, text in enumerate(texts):
@@ -54,14 +58,14 @@ def alike(
         if len(said_words) >= least_words:
             words[number] = tuple(vocabulary.setdefault(word, len(vocabulary)) for word in said_words)
     groups = []
-    for shares in _near(words).values():
+    for shares in _near(words, least_share).values():
         members = sorted(copy for number in shares for copy in copies[number])
         if len(members) > 1:
             groups.append(Group(tuple(members), min(shares.values())))
     return sorted(groups, key=lambda group: group.members)
 
 
-def _near(words: Mapping[int, tuple[int, ...]]) -> dict[int, dict[int, float]]:
+def _near(words: Mapping[int, tuple[int, ...]], least: float) -> dict[int, dict[int, float]]:
     """For the first text of each group its members, itself included, and how much of their words each shares with it.
     Shorter texts come first, since a text can be alike only to texts of about its length."""
     counts = Counter(word for said in words.values() for word in said)
@@ -70,13 +74,13 @@ def _near(words: Mapping[int, tuple[int, ...]]) -> dict[int, dict[int, float]]:
     for number in sorted(words, key=lambda number: (len(words[number]), number)):
         size = len(words[number])
         by_rarity = sorted(words[number], key=lambda word: (counts[word], word))
-        rare = by_rarity[: size - ceil(ALIKE * size) + SHARED] if size >= LEAST_WORDS else []
+        rare = by_rarity[: size - ceil(least * size) + SHARED] if size >= LEAST_WORDS else []
         shared = Counter(chain.from_iterable(by_word.get(word, ()) for word in rare))
-        likely = [first for first, count in shared.items() if count >= SHARED and len(words[first]) >= ALIKE * size]
+        likely = [first for first, count in shared.items() if count >= SHARED and len(words[first]) >= least * size]
         said = frozenset(words[number])
         shares = [(_share(said, words[first]), -first) for first in likely]
         share, first = max(shares, default=(0.0, 0))
-        if share >= ALIKE:
+        if share >= least:
             groups[-first][number] = round(share, 2)
             continue
         groups[number] = {number: 1.0}

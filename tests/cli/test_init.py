@@ -14,7 +14,7 @@ from .program import Ended, Program
 def hosts(program: Program) -> Program:
     """A home in which Claude Code and Codex are used."""
     (program.home / ".codex").mkdir()
-    (program.home / ".claude.json").write_text('{\n  "mcpServers": {} // none\n}\n')
+    (program.home / ".claude.json").write_text('{\n  "numStartups": 3 // so far\n}\n')
     (program.home / ".codex" / "config.toml").write_text('model = "some" # mine\n')
     return program
 
@@ -60,7 +60,7 @@ def test_the_hook_that_is_written_works(hosts: Program) -> None:
     (memory / "memory.md").write_text("# Memory\n\nAda keeps the books.\n")
     init(hosts, "--apply")
     hooks = json.loads((hosts.home / ".claude" / "settings.json").read_text())["hooks"]["SessionStart"]
-    words = hooks[0]["hooks"][0]["command"].partition(" memory ")[2].split()
+    words = hooks[0]["hooks"][0]["command"].partition(" memory ")[2].partition(" 2>")[0].split()
     ended = hosts.silica("memory", *words, stdin=b'{"cwd": "/"}')
     assert "Ada keeps the books." in ended.json["hookSpecificOutput"]["additionalContext"]
 
@@ -103,7 +103,7 @@ def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_reposito
     assert (tree / ".mcp.json").is_file()
     assert not (hosts.home / "boats" / ".mcp.json").exists()
     assert (hosts.home / "boats" / ".silica" / ".gitignore").read_text() == "*\n"
-    assert init(hosts, "--undo").code == 0
+    assert init(hosts, "--undo", options=("--project", str(tree))).code == 0
     assert [file.name for file in tree.iterdir()] == [".git"]
 
 

@@ -38,9 +38,9 @@ def test_findings_are_told_by_code_the_gravest_first(program: Program, folder: P
     assert heads == [
         "error secret (1)",
         "warning stale (1)",
-        "warning broken-link (1)",
+        "warning broken-link (2)",
         "notice unfinished (1)",
-        "4 findings in 2 notes",
+        "5 findings in 2 notes",
     ]
     assert ended.code == 0
     assert SECRET.encode() not in ended.out and b"\x1b" not in ended.out
@@ -49,7 +49,7 @@ def test_findings_are_told_by_code_the_gravest_first(program: Program, folder: P
 
 def test_json_has_code_place_advice_and_fingerprint(program: Program, folder: Path) -> None:
     told = run(program, "audit", str(folder), "--json", now=NOW).json
-    assert told["counts"] == {"secret": 1, "stale": 1, "broken-link": 1, "unfinished": 1}
+    assert told["counts"] == {"secret": 1, "stale": 1, "broken-link": 2, "unfinished": 1}
     secret = told["findings"][0]
     assert (secret["code"], secret["severity"], secret["path"], secret["line"]) == (
         "secret",
@@ -68,7 +68,7 @@ def test_sarif_is_as_its_standard_has_it(program: Program, folder: Path) -> None
     (made,) = told["runs"]
     rules = made["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(CODES)
-    assert len(made["results"]) == 5
+    assert len(made["results"]) == 6
     for result in made["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         where = result["locations"][0]["physicalLocation"]
@@ -91,10 +91,10 @@ def test_a_report_in_the_folder_is_never_read_as_a_note(program: Program, folder
 
 def test_a_baseline_leaves_out_what_it_knows(program: Program, folder: Path, tmp_path: Path) -> None:
     file = str(tmp_path / "known.json")
-    assert len(run(program, "audit", str(folder), "--write-baseline", file, "--json", now=NOW).json["findings"]) == 4
+    assert len(run(program, "audit", str(folder), "--write-baseline", file, "--json", now=NOW).json["findings"]) == 5
     (folder / "new.md").write_text("# New\n\n- [nowhere](nowhere.md)\n")
     told = run(program, "audit", str(folder), "--baseline", file, "--json", now=NOW).json
-    assert ([one["path"] for one in told["findings"]], told["known"]) == (["new.md"], 4)
+    assert ([one["path"] for one in told["findings"]], told["known"]) == (["new.md"], 5)
     again = str(tmp_path / "again.json")
     assert run(program, "audit", str(folder), "--baseline", file, "--write-baseline", again, now=NOW).code == 0
     assert not run(program, "audit", str(folder), "--baseline", again, "--json", now=NOW).json["findings"]

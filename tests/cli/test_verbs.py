@@ -393,3 +393,10 @@ def test_a_project_s_memory_that_a_write_makes_stays_out_of_the_repository(progr
     (project / ".silica" / ".gitignore").unlink()  # somebody wants it committed
     assert program.silica("memory", "--project", str(project), "write", "Grace.").code == 0
     assert not (project / ".silica" / ".gitignore").exists()
+
+
+def test_a_folder_of_other_files_is_not_told_to_be_well(program: Program) -> None:
+    program.folder.mkdir(parents=True)
+    (program.folder / "notes").write_text("Text.\n")
+    told = program.done("check")
+    assert "all is well" not in told and "1 file that is none" in told

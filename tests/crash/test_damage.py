@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -249,8 +250,16 @@ def test_a_lock_that_was_left_in_the_history_keeps_nobody_out(lock: str, tmp_pat
 # The index
 
 
-@pytest.mark.parametrize("leftover", [None, "-journal", "-wal", "-shm"])
-@pytest.mark.parametrize("damage", [*FILES, "read-only", "a folder", "of another store"])
+@pytest.mark.parametrize(
+    ("damage", "leftover"),
+    list(
+        zip(
+            [*FILES, "read-only", "a folder", "of another store"],
+            cycle(["-journal", "-wal", "-shm", None]),
+            strict=False,
+        )
+    ),
+)
 def test_an_index_that_is_damaged_or_of_another_store_changes_no_answer(
     damage: str, leftover: str | None, tmp_path: Path
 ) -> None:

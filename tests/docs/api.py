@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from memory_v2 import errors, functions
+from memory_v2 import errors, functions, migrate_memory_v1_to_v2
 from memory_v2.memory import Memory
 from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.memory_entries import Entries
@@ -51,7 +51,7 @@ def page() -> str:
         *_section("Entries", [f"{_doc(Entries)}\n", *_members(Entries, ENTRIES)]),
         *_section("Checkpoints", [f"{_doc(Checkpoints)}\n", *_members(Checkpoints, CHECKPOINTS)]),
         *_section("Notes", [_class(Notes), *_members(Notes, "notes")]),
-        *_section("Functions", [_function(name) for name in names_of(functions)]),
+        *_section("Functions", [_function(one) for one in (*_functions(), migrate_memory_v1_to_v2)]),
         *_section("Results", [_type(one) for one in types]),
         *_section("Errors", [f"```\n{_tree(inspect.getdoc(errors) or '')}\n```\n"]),
     ]
@@ -114,8 +114,12 @@ def _member(one: type, name: str, called: str) -> str:
     return f"### {owner}.{name}\n\n```\n{owner}.{name}{signature}\n```\n\n{_doc(function)}\n"
 
 
-def _function(name: str) -> str:
-    function = getattr(functions, name)
+def _functions() -> list[Callable[..., Any]]:
+    return [getattr(functions, name) for name in names_of(functions)]
+
+
+def _function(function: Callable[..., Any]) -> str:
+    name = function.__name__
     return f"### {name}\n\n```\n{name}{_signature(function)}\n```\n\n{_doc(function)}\n"
 
 

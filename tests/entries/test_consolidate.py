@@ -101,11 +101,6 @@ def test_a_second_run_does_nothing(memory: Memory, tmp_path: Path) -> None:
     assert (files(tmp_path), len(memory.history())) == (before, past)
 
 
-def test_a_memory_without_entries_has_nothing_to_do(memory: Memory) -> None:
-    assert memory.entries.consolidate(apply=True).revision is None
-    assert memory.storage.list_files() == []
-
-
 def test_the_inbox_is_left_unless_it_is_asked_for(memory: Memory) -> None:
     week(memory)
     shown = memory.entries.consolidate()
@@ -433,16 +428,6 @@ def test_archived_and_closed_entries_and_copies_and_what_cannot_be_changed_are_l
     archive.parent.mkdir(parents=True)
     vault.rename(archive)
     assert [one.name for one in memory.entries.consolidate().of("work in")] == ["hawk/obs-2026-02-15-001"]
-
-
-def test_only_the_line_of_its_key_changes_in_a_header(memory: Memory, tmp_path: Path) -> None:
-    folder = tmp_path / "entries/agents/hawk/memory/vault"
-    folder.mkdir(parents=True)
-    written = b"---\r\nmood:   'sunny'  # today\r\nhome: technical\r\ncreated: 2026-02-15\r\n---\r\nThe mill turns."
-    (folder / "obs-2026-02-15-001.md").write_bytes(written)
-    memory.entries.consolidate(apply=True)
-    after = (folder / "obs-2026-02-15-001.md").read_bytes()
-    assert after == written.replace(b"15\r\n---", b"15\r\nconsolidated_into: [technical]\r\n---")
 
 
 def test_an_entry_of_the_future_is_told_without_its_day(memory: Memory) -> None:

@@ -58,15 +58,6 @@ def test_the_inbox_is_routed_in_one_operation_that_undo_takes_back(memory: Memor
     assert files(tmp_path) == before
 
 
-def test_routing_changes_one_line_and_keeps_unknown_keys_to_the_byte(memory: Memory, tmp_path: Path) -> None:
-    file = tmp_path / f"{VAULT}/obs-2026-02-15-001.md"
-    file.parent.mkdir(parents=True)
-    written = b"---\r\nmood:   'sunny'  # today\r\ncreated: 2026-02-15\r\nhome:\r\n---\r\nA decision."
-    file.write_bytes(written)
-    memory.entries.route(apply=True)
-    assert file.read_bytes() == written.replace(b"home:", b"home: insights")
-
-
 def test_a_page_that_an_entry_names_becomes_its_home(memory: Memory) -> None:
     memory.write("Silica is tested with pytest.", "projects/silica")
     memory.entries.capture("Decision: coverage is 90%, see [[projects/silica]].")
@@ -161,10 +152,13 @@ def test_domains_are_stored_once_somebody_edits_them_and_kept_in_the_history(mem
 
 
 def test_a_memory_without_entries_has_nothing_to_do(memory: Memory, tmp_path: Path) -> None:
-    for planned in (memory.entries.route, memory.entries.age, memory.entries.promote):
+    entries = memory.entries
+    for planned in (entries.route, entries.age, entries.promote, entries.dedupe, entries.pack):
         assert planned(apply=True).revision is None
-    assert memory.entries.status().entries == 0
+    assert entries.status().entries == 0
     assert not any(tmp_path.rglob("*"))
+    assert entries.consolidate(apply=True).revision is None
+    assert memory.storage.list_files() == []
 
 
 def test_a_change_by_others_in_between_makes_the_plan_again(
@@ -198,14 +192,7 @@ def test_a_check_tells_what_does_not_fit_together(memory: Memory, clock: Clock, 
         ("unknown-home", "obs-2026-03-01-001"),
         ("future-entry", "obs-2026-03-01-001"),
     }
-    (tmp_path / "entries/domains.md").write_text("# Domains\n")
-    assert "bad-domains" in {one.kind for one in memory.checkup().findings}
-
-
-def test_domains_that_cannot_be_read_do_not_hide_what_else_is_wrong(memory: Memory, tmp_path: Path) -> None:
-    memory.entries.capture("From the future.", date="2126-02-03", home="garden")
-    memory.entries.capture("See shard garden.")
     memory.storage.write("entries/domains", b"# Domains\n\n```toml\n[garden\n```\n")
-    found = {one.kind: one.message for one in memory.check()}
-    assert set(found) == {"bad-domains", "future-entry"}
+    found = {one.kind: one.message for one in memory.check()}  # whether it names a domain is unknown
+    assert set(found) == {"bad-domains", "future-entry", "itself-reference"}
     assert "line 4" in found["bad-domains"]

@@ -1,20 +1,22 @@
-"""Made-up homes with existing configuration of each host: what is added, what stays, and what is taken back."""
+"""Made-up homes with files of each host: what is added, what stays, and what is taken out again."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from memory_v2.errors import StorageError
-from memory_v2.hosts.connect import RECORDS, apply, plan, undo
-from memory_v2.hosts.files import FileChange
+from memory_v2.hosts import yaml_text
+from memory_v2.hosts.connect import apply, plan, undo
+from memory_v2.hosts.files import FileChange, Unclear
 from memory_v2.hosts.host import Host, Launch, Place, skill_text
 from memory_v2.hosts.known import HOSTS
 
@@ -22,6 +24,7 @@ PROGRAM = ("/opt/silica/bin/silica",)
 LAUNCH = Launch(PROGRAM, (), "silica-memory", "linux")
 SERVER = {"command": PROGRAM[0], "args": ["memory", "mcp"]}
 CONTEXT = f"{PROGRAM[0]} memory context --max-tokens 2000 --hook"
+QUIET = "2>/dev/null || true"
 
 FILES = {
     ".claude.json": (
@@ -37,8 +40,14 @@ FILES = {
     ".cursor/hooks.json": (
         '{\r\n  "version": 1,\r\n  "hooks": {\r\n    "stop": [{"command": "say done"}]\r\n  }\r\n}\r\n'
     ),
-    ".config/Code/User/mcp.json": '{\n    "servers": {},\n    "inputs": [] // none\n}',
+    ".config/Code/User/mcp.json": '{\n    "servers": {"x": {"url": "u"}},\n    "inputs": [] // none\n}',
     ".gemini/settings.json": '{\n  "theme": "dark",\n  "hooks": {"enabled": true}\n}\n',
+    ".copilot/config.json": '{"banner": "never"}\n',
+    ".copilot/mcp-config.json": '{\n  "mcpServers": {\n    "x": {"type": "http", "url": "u", "tools": ["*"]}\n  }\n}\n',
+    ".qwen/settings.json": '{\n  "$version": 3 // theirs\n}\n',
+    ".config/opencode/opencode.json": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
+    ".cline/data/settings/cline_mcp_settings.json": '{"mcpServers": {"x": {"command": "x"}}}',
+    ".continue/config.yaml": "name: mine # of Ada\n\nmcpServers:\n  - name: x\n    command: x\nmodels: []\n",
 }
 
 
@@ -54,11 +63,7 @@ def lay(home: Path, files: Mapping[str, str] = FILES) -> None:
 
 
 def found(home: Path) -> dict[str, bytes]:
-    return {
-        str(file.relative_to(home)): file.read_bytes()
-        for file in home.rglob("*")
-        if file.is_file() and RECORDS not in file.relative_to(home).parents
-    }
+    return {str(file.relative_to(home)): file.read_bytes() for file in home.rglob("*") if file.is_file()}
 
 
 def folders(home: Path) -> set[Path]:
@@ -71,7 +76,11 @@ def here(place: Place) -> list[Host]:
 
 def connected(place: Place, launch: Launch = LAUNCH, hosts: list[Host] | None = None) -> list[FileChange]:
     chosen = here(place) if hosts is None else hosts
-    return apply(place, launch, chosen, plan(place, launch, chosen))
+    return apply(plan(place, launch, chosen))
+
+
+def taken_out(place: Place, launch: Launch = LAUNCH) -> list[FileChange]:
+    return undo(place, launch, HOSTS)
 
 
 def without_comments(text: str) -> Any:
@@ -105,7 +114,7 @@ def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(
     assert claude["mcpServers"]["github"] == {"command": "gh"}
     groups = json.loads(read[".claude/settings.json"])["hooks"]["SessionStart"]
     assert groups[0]["hooks"][0]["command"] == "date"
-    assert groups[1]["hooks"][0]["command"] == f"{CONTEXT} session-start"
+    assert groups[1]["hooks"][0]["command"] == f"{CONTEXT} session-start {QUIET}"
     desktop = json.loads(read[".config/Claude/claude_desktop_config.json"])
     assert desktop["mcpServers"] == {"files": {"command": "npx"}, "silica-memory": SERVER}
     codex = tomllib.loads(read[".codex/config.toml"])
@@ -114,13 +123,25 @@ def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(
     assert without_comments(read[".cursor/mcp.json"])["mcpServers"]["silica-memory"] == SERVER
     cursor = json.loads(read[".cursor/hooks.json"])
     assert cursor["version"] == 1
-    assert cursor["hooks"]["sessionStart"] == [{"command": f"{CONTEXT} cursor", "timeout": 10}]
+    assert cursor["hooks"]["sessionStart"] == [{"command": f"{CONTEXT} cursor {QUIET}", "timeout": 10}]
     vscode = without_comments(read[".config/Code/User/mcp.json"])
-    assert vscode["servers"] == {"silica-memory": {"type": "stdio", **SERVER}}
+    assert vscode["servers"]["silica-memory"] == {"type": "stdio", **SERVER}
     gemini = json.loads(read[".gemini/settings.json"])
     assert gemini["mcpServers"] == {"silica-memory": SERVER}
     assert gemini["hooks"]["SessionStart"][0]["hooks"][0]["timeout"] == 10_000
-    for folder in (".claude", ".agents", ".cursor"):
+    copilot = json.loads(read[".copilot/mcp-config.json"])["mcpServers"]["silica-memory"]
+    assert copilot == {"type": "local", **SERVER, "tools": ["*"]}
+    started = json.loads(read[".copilot/hooks/silica-memory.json"])
+    assert started["version"] == 1 and started["hooks"].keys() == {"sessionStart"}  # and not that of VS Code as well
+    assert started["hooks"]["sessionStart"][0]["bash"] == f"{CONTEXT} copilot {QUIET}"
+    qwen = without_comments(read[".qwen/settings.json"])
+    assert (qwen["mcpServers"], qwen["hooks"].keys()) == ({"silica-memory": SERVER}, {"SessionStart"})
+    opencode = json.loads(read[".config/opencode/opencode.json"])["mcp"]["silica-memory"]
+    assert opencode == {"type": "local", "command": [PROGRAM[0], *SERVER["args"]], "enabled": True}
+    cline = json.loads(read[".cline/data/settings/cline_mcp_settings.json"])
+    assert cline["mcpServers"]["silica-memory"] == SERVER
+    assert yaml_text.value_at(read[".continue/config.yaml"], ("mcpServers", "silica-memory")) == SERVER
+    for folder in (".claude", ".agents", ".cursor", ".qwen", ".cline"):
         assert read[f"{folder}/skills/silica-memory/SKILL.md"] == skill_text()
 
 
@@ -138,7 +159,6 @@ def test_to_apply_again_changes_nothing(home: Path) -> None:
     before = found(home)
     assert not any(change.is_change or change.problem for change in connected(place_of(home)))
     assert found(home) == before
-    assert len(list((home / RECORDS).iterdir())) == 1
 
 
 @pytest.mark.parametrize("args", ['["memory", "mcp", "--wait", "900"]', '["run", "my-own-server"]', "null"])
@@ -163,16 +183,42 @@ def test_the_environment_that_a_person_has_added_stays_when_the_command_changes(
     assert server == {**theirs, **SERVER, "type": "stdio"}
 
 
-def test_to_undo_brings_every_byte_and_every_folder_back(home: Path) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+def test_to_undo_brings_every_byte_and_every_folder_back(home: Path, times: int) -> None:
     before, were = found(home), folders(home)
     modes = {name: (home / name).stat().st_mode for name in before}
-    connected(place_of(home))
+    for number in range(times):  # the second time the agent decides, and may
+        connected(place_of(home), replace(LAUNCH, serving=("--decide", "host") * number, is_allowed=bool(number)))
     assert {name: (home / name).stat().st_mode for name in before} == modes
-    back = undo(place_of(home))
-    assert back is not None
-    assert not any(change.problem for change in back)
+    assert not any(change.problem for change in taken_out(place_of(home)))
     assert (found(home), folders(home)) == (before, were)
-    assert undo(place_of(home)) is None
+    assert taken_out(place_of(home)) == []
+
+
+def test_a_host_that_has_only_our_files_is_as_before(tmp_path: Path) -> None:
+    lay(tmp_path, {".claude/x": "", ".codex/x": "", ".continue/x": "", ".config/opencode/x": ""})
+    before, were = found(tmp_path), folders(tmp_path)
+    assert len(connected(place_of(tmp_path))) == 8
+    assert not any(change.problem for change in taken_out(place_of(tmp_path)))
+    assert (found(tmp_path), folders(tmp_path)) == (before, were)
+
+
+def test_it_may_be_used_without_asking_where_the_host_can_be_told_so(home: Path) -> None:
+    connected(place_of(home), replace(LAUNCH, is_allowed=True))
+    assert json.loads((home / ".claude/settings.json").read_text())["permissions"]["allow"] == [
+        "Bash(ls)",
+        "mcp__silica-memory",
+    ]
+    for name in (".gemini", ".qwen"):
+        settings = without_comments((home / name / "settings.json").read_text())
+        assert settings["mcpServers"]["silica-memory"]["trust"] is True
+
+
+def test_a_hook_is_silent_where_the_program_is_gone(home: Path) -> None:
+    connected(place_of(home))
+    groups = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]
+    ended = subprocess.run(groups[1]["hooks"][0]["command"], shell=True, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
 def test_what_a_host_has_written_since_stays_when_it_is_undone(home: Path) -> None:
@@ -183,7 +229,7 @@ def test_what_a_host_has_written_since_stays_when_it_is_undone(home: Path) -> No
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model": "opus"}))
     codex = home / ".codex/config.toml"
     codex.write_text(codex.read_text() + '\n[projects."/work"]\ntrust_level = "trusted"\n')
-    undo(place_of(home))
+    taken_out(place_of(home))
     assert claude.read_text() == FILES[".claude.json"].replace("12", "13")
     assert json.loads(settings.read_text()) == json.loads(FILES[".claude/settings.json"]) | {"model": "opus"}
     assert codex.read_text() == FILES[".codex/config.toml"] + '\n[projects."/work"]\ntrust_level = "trusted"\n'
@@ -192,9 +238,7 @@ def test_what_a_host_has_written_since_stays_when_it_is_undone(home: Path) -> No
 def test_a_file_that_was_deleted_since_stays_deleted(home: Path) -> None:
     connected(place_of(home))
     (home / ".cursor/mcp.json").unlink()
-    back = undo(place_of(home))
-    assert back is not None
-    assert not any(change.problem for change in back)
+    assert not any(change.problem for change in taken_out(place_of(home)))
     assert not (home / ".cursor/mcp.json").exists()
 
 
@@ -204,9 +248,7 @@ def test_a_skill_that_a_person_has_changed_is_neither_overwritten_nor_deleted(ho
     skill.write_text("mine")
     connected(place_of(home))
     assert skill.read_text() == "mine"
-    back = undo(place_of(home))
-    assert back is not None
-    assert [change.file for change in back if change.problem] == [skill]
+    assert [change.file for change in taken_out(place_of(home)) if change.problem] == [skill]
     assert skill.read_text() == "mine"
 
 
@@ -216,24 +258,8 @@ def test_an_installation_in_another_folder_takes_the_place_of_the_old_one(home: 
     read = {name: data.decode() for name, data in found(home).items()}
     assert not [name for name, text in read.items() if "/opt/silica" in text]
     assert len(json.loads(read[".claude/settings.json"])["hooks"]["SessionStart"]) == 2
-    undo(place_of(home))
-    assert json.loads((home / ".claude.json").read_text())["mcpServers"]["silica-memory"]["command"] == PROGRAM[0]
-    undo(place_of(home))
+    taken_out(place_of(home))
     assert found(home) == {name: text.encode() for name, text in FILES.items()}
-
-
-def test_a_file_that_was_connected_before_and_changed_since_is_left_to_its_owner(home: Path) -> None:
-    connected(place_of(home))
-    connected(place_of(home), Launch(("/new/silica",), (), "silica-memory", "linux"))
-    claude = home / ".claude.json"
-    claude.write_text(claude.read_text().replace("12", "13"))
-    back = undo(place_of(home))
-    assert back is not None
-    assert [change.file for change in back if change.problem] == [claude]
-    assert "/new/silica" in claude.read_text()
-    claude.write_text("{}")
-    assert not any(change.problem for change in undo(place_of(home)) or ())
-    assert claude.read_text() == "{}"
 
 
 def test_another_folder_or_model_takes_the_place_of_the_old_one_too(home: Path) -> None:
@@ -253,12 +279,15 @@ def test_two_memories_stand_side_by_side(home: Path) -> None:
     settings = json.loads((home / ".claude/settings.json").read_text())
     commands = [group["hooks"][0]["command"] for group in settings["hooks"]["SessionStart"]]
     assert commands[1:] == [
-        f"{CONTEXT} session-start",
-        f"{PROGRAM[0]} memory --persona work {CONTEXT[30:]} session-start",
+        f"{CONTEXT} session-start {QUIET}",
+        f"{PROGRAM[0]} memory --persona work {CONTEXT[30:]} session-start {QUIET}",
     ]
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert servers["silica-memory-work"]["args"] == ["memory", "--persona", "work", "mcp"]
     assert "name: silica-memory-work\n" in (home / ".claude/skills/silica-memory-work/SKILL.md").read_text()
+    taken_out(place_of(home), work)
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert servers.keys() == {"github", "silica-memory"}
 
 
 # files that cannot be changed
@@ -273,6 +302,8 @@ def test_two_memories_stand_side_by_side(home: Path) -> None:
         (".codex/config.toml", b"model = "),
         (".cursor/hooks.json", b'{"hooks": {"sessionStart": "x"}}'),
         (".gemini/settings.json", b"[]"),
+        (".continue/config.yaml", b"mcpServers: {x: 1}\n"),
+        (".continue/config.yaml", b"mcpServers: [\n"),
     ],
 )
 def test_a_file_that_is_not_understood_is_left_alone_and_the_others_are_not(home: Path, name: str, text: bytes) -> None:
@@ -283,7 +314,7 @@ def test_a_file_that_is_not_understood_is_left_alone_and_the_others_are_not(home
     assert not alone[0].diff()
     assert (home / name).read_bytes() == text
     assert sum(change.is_change for change in changes) == len(changes) - 1
-    undo(place_of(home))
+    taken_out(place_of(home))
     assert found(home) == {one: data.encode() for one, data in FILES.items()} | {name: text}
 
 
@@ -301,7 +332,7 @@ def test_a_link_stays_a_link_and_the_file_behind_it_is_changed(home: Path) -> No
     connected(place_of(home))
     assert (home / ".claude.json").is_symlink()
     assert "silica-memory" in (dotfiles / "claude.json").read_text()
-    undo(place_of(home))
+    taken_out(place_of(home))
     assert (dotfiles / "claude.json").read_text() == FILES[".claude.json"]
 
 
@@ -320,26 +351,9 @@ def test_a_file_that_changes_while_the_change_is_looked_at_is_left_alone(home: P
     place = place_of(home)
     changes = plan(place, LAUNCH, HOSTS)
     (home / ".claude.json").write_text("{}")
-    alone = [change for change in apply(place, LAUNCH, HOSTS, changes) if change.problem]
+    alone = [change for change in apply(changes) if change.problem]
     assert [change.file.name for change in alone] == [".claude.json"]
     assert (home / ".claude.json").read_text() == "{}"
-
-
-def test_what_was_there_is_noted_for_its_owner_only(home: Path) -> None:
-    connected(place_of(home))
-    [record] = (home / RECORDS).iterdir()
-    assert record.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("record", ["", "{", "[]", "{}", '{"project": null, "files": [{}]}'])
-def test_a_record_that_is_damaged_is_named_and_changes_nothing(home: Path, record: str) -> None:
-    connected(place_of(home))
-    before = found(home)
-    [file] = (home / RECORDS).iterdir()
-    file.write_text(record)
-    with pytest.raises(StorageError, match=file.name):
-        undo(place_of(home))
-    assert found(home) == before
 
 
 # where the files are
@@ -356,8 +370,8 @@ def test_on_windows_the_files_are_where_its_variables_say(tmp_path: Path) -> Non
     assert servers["silica-memory"]["command"] == "C:\\Program Files\\Silica\\silica.exe"
     hook = json.loads((tmp_path / ".copilot/hooks/silica-memory.json").read_text())["hooks"]["SessionStart"][0]
     assert hook["command"].startswith('"C:/Program Files/Silica/silica.exe" memory context ')
-    assert launch.is_hook(hook["command"])
-    undo(place)
+    assert launch.is_hook(hook)
+    taken_out(place, launch)
     assert not (tmp_path / ".copilot").exists()
 
 
@@ -398,13 +412,42 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
             ".cursor/skills/silica-project-memory/SKILL.md",
             ".vscode/mcp.json",
             ".gemini/settings.json",
+            ".qwen/settings.json",
+            ".qwen/skills/silica-project-memory/SKILL.md",
+            "opencode.json",
             ".silica/.gitignore",
         )
     }
     assert (project / ".silica/.gitignore").read_text() == "*\n"
-    undo(place_of(home))
-    assert found(home) == before
-    assert list(project.iterdir()) == []
+    (project / ".silica/memory").mkdir()
+    taken_out(place, launch)
+    assert [path.name for path in project.rglob("*")] == [".silica", ".gitignore", "memory"]  # it holds a memory
+    (project / ".silica/memory").rmdir()
+    taken_out(place, launch)
+    assert list(project.iterdir()) == [] and found(home) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "name: mine",
+        "mcpServers:\n- name: x\n  args: [a]\n",
+        "mcpServers: # none\n\n    # mine\n    - command: y\n      name: x\r\n",
+        "a: 1\r\nmcpServers:\r\n  - name: x\r\n",
+        "mcpServers:\nmodels:\n  - name: silica\n",
+    ],
+)
+def test_a_server_is_put_into_a_list_of_yaml_and_taken_out(text: str) -> None:
+    keys = ("mcpServers", "silica")
+    after = yaml_text.with_object(text, keys, SERVER)
+    assert yaml_text.value_at(after, keys) == SERVER and yaml_text.with_object(after, keys, SERVER) == after
+    newer = yaml_text.with_object(after, keys, {**SERVER, "command": "/new"})
+    assert yaml_text.value_at(newer, keys) == {**SERVER, "command": "/new"}
+    left = yaml_text.without(newer, keys)
+    assert left.strip() == text.replace("mcpServers:\nmodels", "models").strip()
+    with pytest.raises(Unclear, match="not written as a block"):
+        yaml_text.without('mcpServers: [{"name": "silica"}]\n', keys)
 
 
 # the skill

@@ -28,8 +28,9 @@ FLOORS = (
     {"engine"},
     {"memory_entries", "memory_checkpoints"},
     {"memory", "functions"},
+    {"migrate"},
     {"__init__"},
-    {"tools", "migrate"},
+    {"tools"},
     {"__main__", "cli", "mcp", "service"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

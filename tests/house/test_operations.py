@@ -19,7 +19,7 @@ from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 
 WAYS = ("run", "run_on_storage", "run_on_entries")
 NO_OPERATIONS = {"open", "recover", "with_model", "rehearse", "check", "import_batch", "running", "cancel", "traces"}
-NO_OPERATIONS |= {"trace", "replay", "close", "pick_up"}
+NO_OPERATIONS |= {"trace", "replay", "close", "pick_up", "waiting"}
 METHODS = [
     (holder, name)
     for holder in (Memory, Entries, Checkpoints)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -63,8 +62,8 @@ async def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> 
         async with client_of(running) as client:
             await use(client, number + 1)
     settings = json.loads((tmp_path / ".claude/settings.json").read_text("utf-8"))
-    hook = shlex.split(settings["hooks"]["SessionStart"][-1]["hooks"][0]["command"])
-    began = subprocess.run(hook, input=b"{}", capture_output=True, env=environment, check=True)
+    hook = settings["hooks"]["SessionStart"][-1]["hooks"][0]["command"]
+    began = subprocess.run(hook, input=b"{}", capture_output=True, env=environment, check=True, shell=True)
     context = json.loads(began.stdout)["hookSpecificOutput"]["additionalContext"]
     assert "harbour 0" in context
     assert "harbour 1" not in context  # undone

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.errors import InvalidSetting
+from memory_v2.errors import InvalidSetting, UsageError
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import status_of
 from memory_v2.migrate.planning import make_plan, read_plan
@@ -184,3 +184,22 @@ def test_a_document_that_was_brought_in_since_the_plan_is_left_alone(tmp_path: P
     run(memory, scanned(folder), replace(first, steps=first.steps[:2]))
     done = run(memory, scanned(folder), read_plan(file, memory, scanned(folder), folder))
     assert done.plan.facts["totals"]["unchanged"] == 2 and done.plan.facts["totals"]["created"] == 2
+
+
+def test_what_is_brought_in_below_a_page_stays_below_it(tmp_path: Path) -> None:
+    folder, memory = write_files(tmp_path / "notes", NOTES), offline()
+    plan = make_plan(memory, scanned(folder), folder, under="work/old")
+    assert {step.target for step in plan.steps} >= {"work/old/profile", "work/old/projects/silica"}
+    done = run(memory, scanned(folder), plan)
+    assert {step.name: step.target for step in done.plan.steps} == {step.name: step.target for step in plan.steps}
+    assert memory.graph().children["memory"] == ["work"] and not memory.check()
+    with pytest.raises(UsageError, match="leave one of them out"):
+        make_plan(memory, scanned(folder), folder, "flatten", "work")
+
+
+def test_many_loose_files_go_below_a_page_of_their_folder(tmp_path: Path) -> None:
+    few, many = (write_files(tmp_path / f"My {n}", {f"{k}.md": f"{k}.\n" for k in range(n)}) for n in (12, 13))
+    assert {step.target for step in make_plan(offline(), scanned(few), few).steps} == {f"{k}" for k in range(12)}
+    assert {step.target for step in make_plan(offline(), scanned(many), many).steps} == {
+        f"my-13/{k}" for k in range(13)
+    }

@@ -106,7 +106,7 @@ def test_what_several_note_as_captured_at_once_is_all_noted(tmp_path: Path) -> N
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(note, range(8)))
     with sqlite3.connect(tmp_path / "cache/notes.sqlite") as tables:
-        [(told,)] = tables.execute("SELECT value FROM state WHERE key = ?", (CAPTURED,))
+        [(told,)] = tables.execute("SELECT value FROM kept WHERE key = ?", (CAPTURED,))
     assert (len(found), json.loads(told)) == (80, sorted(one.id for one in found))
 
 

@@ -27,7 +27,7 @@ def line_of(memory: Memory, path: str, above: str = "memory") -> str:
 def test_a_divided_page_is_listed_by_what_stayed_on_it_and_then_by_what_is_below() -> None:
     memory = written(f"# Harbour\n\n## Tide table\n\nHigh at noon.\n\n{SECTIONS}")
     assert "Tide table" in body(memory, "notes/harbour")
-    assert line_of(memory, "notes/harbour").startswith("Harbour: Tide table; Alice")
+    assert line_of(memory, "notes/harbour").startswith("Harbour: Tide table; High at noon; Alice")
 
 
 def test_the_line_that_somebody_else_gave_a_page_stays_when_it_is_divided() -> None:
@@ -42,9 +42,7 @@ def test_the_line_that_somebody_else_gave_a_page_stays_when_it_is_divided() -> N
 @pytest.mark.parametrize(
     ("heading", "below", "name"),
     [
-        ("UPDATE: Late Session Developments", "### Peer audit\n\nDone.\n\n", "peer-audit"),
         ("MAJOR LATE-SESSION DEVELOPMENT: Chamber loaded (23:50 UTC)", "", "chamber-loaded"),
-        ("Actualización: hallazgos", "### El puerto\n\nCerrado.\n\n", "el-puerto"),
         ("Key findings", "### Tides\n\nHigh.\n\n", "key-findings"),
     ],
 )

@@ -143,7 +143,7 @@ def test_parts_by_size_are_named_by_a_heading_and_never_by_a_number() -> None:
     memory.write(f"## Only section\n\n{text}", "lab")
     below = [page for path, page in pages_of(memory.storage).items() if path.startswith("lab/")]
     assert below
-    assert all(page.title in text and "," not in page.title for page in below)
+    assert all(part in text and "," not in part for page in below for part in page.title.split(" to "))
 
 
 def test_the_newest_days_stay_in_front() -> None:
@@ -217,7 +217,7 @@ def test_a_link_is_looked_at_about_as_often_among_many_as_among_few(looked: list
         assert memory.check() == []
         return len(looked) / links
 
-    assert looks(800) <= 3 * looks(50)
+    assert 0 < looks(1_200) <= 1.5 * looks(600)
 
 
 def test_a_listed_page_is_read_once_when_the_links_of_its_page_are_grouped(monkeypatch: pytest.MonkeyPatch) -> None:

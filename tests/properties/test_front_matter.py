@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import product
 
 import pytest
 
@@ -87,9 +88,16 @@ OPERATIONS: dict[str, Callable[[Memory], Result]] = {
 }
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("shape", FRONT_MATTERS)
-@pytest.mark.parametrize("text", [TITLED, UNTITLED], ids=["titled", "untitled"])
+MOVES = ("rename", "replace", "merge", "append elsewhere", "delete and undo", "split")
+
+
+def met(operations: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Each operation and each shape, with and without a title below it in turn."""
+    pairs = product(enumerate(operations), enumerate(FRONT_MATTERS))
+    return [(operation, shape, (TITLED, UNTITLED)[(n + m) % 2]) for (n, operation), (m, shape) in pairs]
+
+
+@pytest.mark.parametrize(("operation", "shape", "text"), met(OPERATIONS))
 def test_the_same_bytes_stay_at_the_same_place(shape: str, operation: str, text: str) -> None:
     memory = offline(SMALL)
     memory.write("# Other\n\nSomething else.\n", "other")
@@ -105,9 +113,7 @@ def test_the_same_bytes_stay_at_the_same_place(shape: str, operation: str, text:
     assert [block.content for block in after.blocks[: after.top]] == [b.content for b in before.blocks[: before.top]]
 
 
-@pytest.mark.parametrize("shape", FRONT_MATTERS)
-@pytest.mark.parametrize("text", [TITLED, UNTITLED], ids=["titled", "untitled"])
-@pytest.mark.parametrize("operation", ["rename", "replace", "merge", "append elsewhere", "delete and undo", "split"])
+@pytest.mark.parametrize(("operation", "shape", "text"), met(MOVES))
 def test_it_stays_with_its_text(shape: str, text: str, operation: str) -> None:
     memory = offline(SMALL)
     whole = FRONT_MATTERS[shape] + text

@@ -7,9 +7,9 @@ from time import process_time
 
 import pytest
 
+from memory_v2.models.offline.describing import is_aside, runs, sentences
 from memory_v2.models.offline.naming import terms_of
 from memory_v2.models.offline.outline import find_units, together
-from memory_v2.models.offline.topics import is_aside, sentences
 from memory_v2.operations.split import times_of
 from memory_v2.text.kept import kept
 from memory_v2.text.negation import denied
@@ -37,7 +37,7 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "dashes": ("a-", lambda text: list(sentences(text))),
     "open tags": ("<", terms_of),
     "open braces": ("{{", terms_of),
-    "open templates": ("{% ", lambda text: list(sentences(text))),
+    "open templates": ("{% ", runs),
     "stars between words": ("*a,", lambda text: is_aside(text + "a")),
     "quote marks": ("> \n", lambda text: times_of(Block(text), "log")),
     "clauses": ("- key: value\n", lambda text: denied(text, text)),

@@ -10,16 +10,14 @@ from itertools import takewhile
 
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.describing import describe_page
-from memory_v2.models.offline.naming import Terms, common_stems, heading_name, telling_words, texts_of, undated
-from memory_v2.models.offline.page_features import date_of, is_conversation, is_of_a_time, telling_terms
+from memory_v2.models.offline.naming import MAX_TITLE, heading_name, telling_terms, telling_words, undated
+from memory_v2.models.offline.outline import date_of, is_conversation, is_of_a_time
 from memory_v2.text.dates import find_dates
-from memory_v2.text.lists import fillers
 from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.graph import Edge
 from memory_v2.tree.path import ROOT, fold, is_page_path
 
 LONG_TEXT = 1_000
@@ -38,8 +36,8 @@ MAX_LABEL = 60
 """Limits a line that introduces a list and names it, in characters."""
 LEAST_ITEMS = 3
 """How many items at least a list has that is a document by the line that introduces it."""
-MAX_TITLE = 110
-"""Limits a title, in characters, that is made from other words than the text's own title."""
+MIN_SHARED = 0.5
+"""The least share of the title's words that stand in a group's line."""
 LASTING = "long-term memory"
 """What a file called like the root, the `MEMORY.md` of an agent, is called if it has no title."""
 _IN_EACH_FOLDER = frozenset(["readme", "index", "agents", "overview", "introduction"])
@@ -52,6 +50,7 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{[%#][^{\n]*?[%#]\}")
 _A_FILE = re.compile(r"(?<!\S)([\w-]+)\.(?:md|markdown|rst|txt)(?!\w)", re.I)
 _CLOCK = re.compile(r"\W{0,3}(\d{1,2}:\d{2}(?::\d{2})?)")
 _NUMBERED = re.compile(r"\D-\d{1,2}$")
+_FIRST = re.compile(r"(.{2,40}?)(?::|,|\s[-–—])\s|([^\s:：，]{2,20})[：，]")
 _FIELD = re.compile(
     r"(?P<subject>subject|betreff|asunto|assunto|objet|oggetto|主题|主題|件名)\s?[:：](?P<words>.*)"
     r"|(?:from|to|cc|date|sent|von|an|datum|gesendet|de|para|enviado|à|envoyé|da|inviato|发件人|寄件者|收件人|差出人|宛先)\s?[:：]",
@@ -59,7 +58,6 @@ _FIELD = re.compile(
 )
 """A line at the head of an e-mail."""
 _REPLY = re.compile(r"(?:(?:re|fwd?|aw|wg|tr|rv|res|enc|antw|回复|转发)\s?[:：]\s*)+", re.I)
-_MARKS = re.compile(r"[-_\s]+")
 _APART = re.compile(r"(?<!\d)[-_\s]+|[-_\s]+(?!\d)")
 """What stands between the words of a file's name, and not between the numbers of a date."""
 
@@ -80,23 +78,19 @@ def read_document(brief: WriteBrief) -> Document | None:
     if brief.path is not None or not _is_document(brief):
         return None
     folders, file_name = _place_of(brief.source.name)
-    if file_name.casefold() == ROOT and own_title(brief.blocks) is None:
-        file_name = LASTING
     title = _title(brief, file_name)
-    path = next(_free_paths(brief, folders, file_name, title), None)
+    told = " ".join(_PLACEHOLDER.sub(" ", title).split()).strip(" :-–—")
+    told = told if re.search(r"\w", told) else title_of_file(file_name) or title
+    path = next(_free_paths(brief, folders, file_name, told), None)
     if path is None:
         return None
-    title = _of_its_folder(title, path)
-    parent = shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
-    return Document(path, parent, title, _listed(brief, title, file_name))
-
-
-def own_title(blocks: Sequence[Block]) -> Block | None:
-    """The heading of the first level with which a text begins, if it names more than a day."""
-    first = next((block for block in blocks if block.kind != "front matter" and block.content.strip()), None)
-    if first is None or first.kind != "heading" or first.level != 1 or not plain(first.words):
-        return None
-    return None if _is_only_a_date(first.words) else first
+    if folders and title.casefold() in _IN_EACH_FOLDER and "/" in path:
+        title = told = capitalized(f"{path.split('/')[-2].replace('-', ' ')} {title}")
+    parent = _shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
+    blocks = (
+        brief.blocks if told == title else [block for block in brief.blocks if block is not own_title(brief.blocks)]
+    )
+    return Document(path, parent, title, describe_page(told, blocks))
 
 
 def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
@@ -104,38 +98,47 @@ def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | Non
     `known` are the texts in which that name may stand as one."""
     if brief.path is not None or brief.size < INTRODUCTION:
         return None
-    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := leading_name(brief, known)):
+    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := _leading_name(brief, known)):
         return None
     path = slug(name)
     if not is_meaningful(path) or path in brief.tree.taken:
         return None
-    return Document(path, shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
+    return Document(path, _shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
 
 
-def leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
+def _leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
     """The name that a text begins with, if a capital within a sentence shows that it is one; or nothing."""
     first = next((block for block in brief.blocks if block.content.strip()), None)
-    found = _LEADING.match(plain(readable(first.content)) if first else "")
-    if first is None or found is None or first.kind not in ("paragraph", "item"):
+    found = _LEADING.match(plain(readable(first.content))) if first and first.kind in ("paragraph", "item") else None
+    if found is None or not found[1][0].isupper() or len(telling_terms(found[1])) < len(found[1].split()):
         return ""
-    name = found[1]
-    if not name[0].isupper() or len(telling_terms(name)) < len(name.split()):
-        return ""
-    within = re.compile(rf"[\w,;)] {re.escape(name)}(?!\w)")
-    return name if any(within.search(" ".join(text.split())) for text in (readable(brief.text), *known)) else ""
+    within = re.compile(rf"[\w,;)] {re.escape(found[1])}(?!\w)")
+    texts = (readable(brief.text), *known)
+    return found[1] if any(within.search(" ".join(text.split())) for text in texts) else ""
 
 
-def label_of(blocks: Sequence[Block]) -> str:
+# whether it is one
+
+
+def own_title(blocks: Sequence[Block]) -> Block | None:
+    """The heading of the first level with which a text begins, if it names more than a day."""
+    first = next((block for block in blocks if block.kind != "front matter" and block.content.strip()), None)
+    if first is None or first.kind != "heading" or first.level != 1 or not plain(first.words):
+        return None
+    rest = undated(first.words)
+    return first if rest == first.words or content_words(rest) else None
+
+
+def _label_of(blocks: Sequence[Block]) -> str:
     """The words of a line that introduces a list, such as `Our machines:`, if a text is such a list; or nothing."""
-    first, items = blocks[0], [block for block in blocks[1:] if block.kind == "item"]
-    words = plain(readable(first.content))
-    is_label = first.kind == "paragraph" and len(words) <= MAX_LABEL and words.endswith((":", "："))
-    if not is_label or len(items) < LEAST_ITEMS or len(items) < len(blocks) - 1 or not telling_terms(words):
-        return ""
-    return words.rstrip(":： ")
+    items = sum(block.kind == "item" for block in blocks[1:])
+    words = plain(readable(blocks[0].content))
+    is_label = blocks[0].kind == "paragraph" and len(words) <= MAX_LABEL and words.endswith((":", "："))
+    is_list = LEAST_ITEMS <= items == len(blocks) - 1
+    return words.rstrip(":： ") if is_label and is_list and telling_terms(words) else ""
 
 
-def subject_of(blocks: Sequence[Block]) -> str:
+def _mail_subject(blocks: Sequence[Block]) -> str:
     """The subject of an e-mail without the signs of a reply, if a text begins with it and another line of its head; or
     nothing."""
     lines = readable(blocks[0].content).splitlines() if blocks[0].kind == "paragraph" else []
@@ -145,39 +148,28 @@ def subject_of(blocks: Sequence[Block]) -> str:
 
 
 def _is_document(brief: WriteBrief) -> bool:
-    blocks, size = brief.blocks, brief.size
+    blocks, size, name = brief.blocks, brief.size, brief.source.name
     if any(block.kind == "front matter" for block in blocks):
         return True
     if title := own_title(blocks):  # a short note below "This week" has no subject by its title
         return size > SHORT_NOTE or bool(telling_terms(title.words)) or bool(brief.source)
-    if name := brief.source.name:
-        return _is_file(name) or size > SHORT_NOTE
-    if subject_of(blocks):
+    if name:
+        return size > SHORT_NOTE or "/" in name or "\\" in name or bool(_EXTENSION.search(name.strip()))
+    if _mail_subject(blocks):
         return True
     if date_of(blocks) is not None or is_conversation(blocks):
         return False
-    if label_of(blocks):
+    if _label_of(blocks):
         return True
     headings = [block for block in blocks if block.kind == "heading"]
     if size > SHORT_NOTE and headings and (blocks[0] is headings[0] or size >= LONG_TEXT):
         tops = sum(1 for block in headings if block.level <= headings[0].level)
         # Larger sections with nothing above them are of different things, and each makes a page.
         return size <= brief.threshold or tops == 1 or blocks[0] is not headings[0]
-    if size < LONG_TEXT:
-        return False
     paragraphs = sorted(block.size for block in blocks if block.kind == "paragraph")
-    if 2 * sum(paragraphs) < size:
+    if size < LONG_TEXT or 2 * sum(paragraphs) < size:
         return False
     return size >= NO_NOTE or (len(paragraphs) >= 3 and paragraphs[len(paragraphs) // 2] >= LONG_PARAGRAPH)
-
-
-def _is_file(name: str) -> bool:
-    return bool(_EXTENSION.search(name.strip())) or "/" in name or "\\" in name
-
-
-def _is_only_a_date(words: str) -> bool:
-    bare = undated(words)
-    return bare != words and not content_words(bare)
 
 
 # what it is called
@@ -190,43 +182,27 @@ def _place_of(source: str) -> tuple[list[str], str]:
     parts = [part for part in _SEPARATOR.split(name) if part.strip(" .~")]
     if not parts:
         return [], ""
-    *folders, last = parts
-    if is_absolute:
-        folders = folders[-2:]
-    named = [part for folder in folders if (part := slug(folder))]
-    return named[-MAX_FOLDERS:], _EXTENSION.sub("", last)
+    folders = parts[-3:-1] if is_absolute else parts[:-1]
+    return [part for folder in folders if (part := slug(folder))][-MAX_FOLDERS:], _EXTENSION.sub("", parts[-1])
 
 
 def _title(brief: WriteBrief, file_name: str) -> str:
-    """The title of a text: its own, that of its front matter, the name of its file, its first heading or label, or else
-    its most telling words."""
+    """The title of a text: its own, that of its front matter, its subject or label, the name of its file, its first
+    heading, or else its most telling words."""
     if (own := own_title(brief.blocks)) is not None:
         return plain(readable(own.words))
-    if given := plain(read_front_matter(brief.text).title):
-        return _shortened(given)
-    if label := subject_of(brief.blocks) or label_of(brief.blocks):
-        return _shortened(capitalized(label))
-    if slug(file_name) and is_meaningful(slug(file_name)):
-        return _shortened(title_of_file(file_name))
+    named = title_of_file(LASTING if file_name.casefold() == ROOT else file_name)
     headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
-    if headings and sum(1 for block in headings if block.level <= headings[0].level) == 1:
-        return _shortened(plain(readable(headings[0].words)))
-    if telling := telling_words("", brief.blocks):
-        return _shortened(capitalized(plain(telling[0])))
-    first = next((block.words for block in brief.blocks if plain(block.words)), "")
-    return _shortened(plain(readable(first)))
-
-
-def _listed(brief: WriteBrief, title: str, file_name: str) -> str:
-    """The line of a page. That of a template leads with its title without what is still to be filled in, such as
-    `{{date}}`, or with the name of its file."""
-    line = describe_page(title, brief.blocks)
-    if not _PLACEHOLDER.search(title):
-        return line
-    filled = _PLACEHOLDER.sub(" ", title).strip(" :-–—")
-    if not re.search(r"\w", filled):
-        filled = title_of_file(file_name) if is_meaningful(slug(file_name)) else title
-    return plain(filled) + line.removeprefix(plain(title)) if line.startswith(plain(title)) else line
+    is_one = sum(1 for block in headings if block.level <= headings[0].level) == 1
+    title = (
+        plain(read_front_matter(brief.text).title)
+        or capitalized(_mail_subject(brief.blocks) or _label_of(brief.blocks))
+        or (named if is_meaningful(slug(named)) else "")
+        or (plain(readable(headings[0].words)) if is_one else "")
+        or capitalized(next(iter(telling_words(brief.blocks)), ""))
+        or next((words for block in brief.blocks if (words := plain(readable(block.words)))), "")
+    )
+    return shorten(title, MAX_TITLE)
 
 
 def title_of_file(name: str) -> str:
@@ -234,52 +210,27 @@ def title_of_file(name: str) -> str:
     return capitalized(plain(_APART.sub(" ", name).strip()))
 
 
-def _of_its_folder(title: str, path: str) -> str:
-    """The title; that of a file which each folder has, such as `README`, begins with the folder that the path names."""
-    folder = path.rpartition("/")[0].rpartition("/")[2].replace("-", " ")
-    return capitalized(f"{folder} {title}") if folder and title.casefold() in _IN_EACH_FOLDER else title
-
-
-def _shortened(title: str) -> str:
-    return shorten(title, MAX_TITLE)
-
-
 def _free_paths(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
     """The paths that a new page may have, best first."""
-    taken = brief.tree.taken
     for name in _names(brief, folders, file_name, title):
-        if not is_meaningful(name):
-            continue
-        for path in ("/".join([*folders, name]), name):
-            if is_page_path(path) and path not in taken:
+        for path in ("/".join([*folders, name]), name) if is_meaningful(name) else ():
+            if is_page_path(path) and path not in brief.tree.taken:
                 yield path
 
 
 def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str) -> Iterator[str]:
     """Names as the text writes them: the subject of the title, then with more of what tells it from its namesakes."""
     title = title.split("\\n")[0] or title  # a line end that was written as two characters
-    title = _PLACEHOLDER.sub(" ", title)
-    own = _A_FILE.match(title)
     title = _A_FILE.sub(" ", title) if slug(_A_FILE.sub("", title)) else _A_FILE.sub(r"\1", title)
-    of_file = slug(_MARKS.sub(" ", file_name))
-    is_called_so = own is not None and slug(own[1]) == of_file != ROOT
-    short = _name_of(title)
-    if (
-        of_file
-        and is_meaningful(of_file)
-        and (is_called_so or _share(of_file, title) or not own_title(brief.blocks) or not short)
-    ):
+    short, of_file = _name_of(title), slug(LASTING if file_name.casefold() == ROOT else file_name.replace("_", " "))
+    if of_file and (_share(of_file, title) or not own_title(brief.blocks) or not short):
         yield of_file
     yield short
     if day := brief.source.day:
         yield slug(f"{short} {day.isoformat()}", 60)
-    for folder in reversed(folders):
-        yield slug(f"{folder} {short}")
-    if of_file:
-        yield slug(f"{short} {of_file}")
+    yield from (slug(f"{more} {short}") for more in reversed(folders))
     headings = [heading_name(readable(block.words)) for block in brief.blocks[1:] if block.kind == "heading"]
-    telling = Terms(texts_of(brief.blocks)).telling(range(len(brief.blocks)), 4)
-    for word in [*telling, *headings]:
+    for word in [*telling_words(brief.blocks, 4), *headings, of_file]:
         more = slug(word)
         if not set(more.split("-")) <= set(short.split("-")) and not _NUMBERED.search(f"{short}-{more}"):
             yield _name_of(f"{title} {word}") if find_dates(title) else slug(f"{short} {word}", 60)
@@ -307,54 +258,37 @@ def _share(name: str, title: str) -> bool:
     return bool(own & told) or (has_cjk(name) and name in slug(title))
 
 
-MIN_SHARED = 0.5
-"""The least share of the title's words that stand in a group's line."""
-_FIRST = re.compile(r"(.{2,40}?)(?::|,|\s[-–—])\s|([^\s:：，]{2,20})[：，]")
+# which page lists it
 
 
-def shelf_for(brief: WriteBrief, title: str, folder: str) -> str:
-    """The page that is to list a document with this title, whose path is in this folder."""
+def _shelf_for(brief: WriteBrief, title: str, folder: str) -> str:
+    """The page that is to list a document with this title, whose path is in this folder: the group that lists most
+    pages of the folder; or the page of the subject that the title names before its colon, comma or dash; or the lowest
+    group that a reader reaches from the root who takes the one line with most words of the title."""
+    tree = brief.tree
     if folder:
-        return _group_of_folder(brief, folder) or ROOT
-    return _named_first(brief, title) or _group_about(brief, title) or ROOT
-
-
-def _named_first(brief: WriteBrief, title: str) -> str | None:
-    """The page of the subject that a title names before its colon, comma or dash."""
+        start = fold(folder) + "/"
+        parents = Counter(tree.parents[path] for path in tree.parents if fold(path).startswith(start))
+        groups = [path for path in parents if tree.lists_only(path) and not fold(path).startswith(start)]
+        return min(groups, key=lambda path: (-parents[path], path), default=ROOT)
     first = _FIRST.match(title)
     name = slug(first[1] or first[2]) if first else ""
-    same = [path for path in brief.tree.parents if name and path.rsplit("/", 1)[-1] == name and not is_of_a_time(path)]
-    return min(same, key=lambda path: (path.count("/"), path), default=None)
-
-
-def _group_of_folder(brief: WriteBrief, folder: str) -> str | None:
-    """The group that lists most pages of the folder."""
-    tree, start = brief.tree, fold(folder) + "/"
-    parents = Counter(tree.parents[path] for path in tree.parents if fold(path).startswith(start))
-    groups = [path for path in parents if tree.lists_only(path) and not fold(path).startswith(start)]
-    return min(groups, key=lambda path: (-parents[path], path), default=None)
-
-
-def _group_about(brief: WriteBrief, title: str) -> str | None:
-    """The lowest group that a reader reaches from the root who takes the one line with most words of the title."""
-    looked_for = set(content_words(title)) - fillers() - common_stems()
-    found, seen = None, {ROOT}
-    while looked_for and (group := _next_group(brief, found or ROOT, looked_for)) and group not in seen:
-        found = group
-        seen.add(group)
+    same = [path for path in tree.parents if name and path.rsplit("/", 1)[-1] == name and not is_of_a_time(path)]
+    if same:
+        return min(same, key=lambda path: (path.count("/"), path))
+    looked_for, found, group = set(telling_terms(title)), ROOT, _next_group(brief, ROOT, title)
+    while looked_for and group and group != ROOT:
+        found, group = group, _next_group(brief, group, title)
     return found
 
 
-def _next_group(brief: WriteBrief, page: str, looked_for: set[str]) -> str | None:
-    lines = {edge.target: edge for edge in brief.tree.links.get(page, ()) if edge.child}
-    shared = {path: len(looked_for & _said_in(edge)) for path, edge in lines.items()}
-    best, second, *_ = [*sorted(shared.values(), reverse=True), 0, 0]
-    if best == second or best < MIN_SHARED * len(looked_for):
-        return None
-    path = max(shared, key=lambda path: shared[path])
-    return path if not is_of_a_time(path) and brief.tree.lists_only(path) else None
-
-
-def _said_in(line: Edge) -> set[str]:
-    name = line.target.rsplit("/", 1)[-1].replace("-", " ")
-    return set(content_words(f"{name} {line.label}"))
+def _next_group(brief: WriteBrief, page: str, title: str) -> str | None:
+    looked_for = set(telling_terms(title))
+    lines = [edge for edge in brief.tree.links.get(page, ()) if edge.child]
+    said = (f"{edge.target.rsplit('/', 1)[-1].replace('-', ' ')} {edge.label}" for edge in lines)
+    shared = [
+        (len(looked_for.intersection(content_words(line))), edge.target) for line, edge in zip(said, lines, strict=True)
+    ]
+    (best, path), (second, _), *_ = [*sorted(shared, reverse=True), (0, ""), (0, "")]
+    is_it = best > second and best >= MIN_SHARED * len(looked_for)
+    return path if is_it and not is_of_a_time(path) and brief.tree.lists_only(path) else None

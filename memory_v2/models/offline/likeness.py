@@ -1,39 +1,134 @@
-"""Texts as vectors that can be compared: by their telling words and, where it is installed, by their meaning."""
+"""Texts in groups by what they are alike in: Ward's method over TF-IDF and, where it is installed, over meaning.
+
+There is no chance in it: the same texts always give the same groups.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
-from memory_v2.models.offline.clusters import unit, weighted
-from memory_v2.models.offline.naming import terms_of
-from memory_v2.tree.block import readable
-
+Vector: TypeAlias = Mapping[str, float]
 Meaning: TypeAlias = Callable[[str], Sequence[float]]
 """Gives the vector of a text, of length 1."""
+
+MAX_TERMS = 60
+"""How many terms of a text are compared: its most telling ones. The others are many and say little."""
+MAX_COMPARED = 240
+"""How many texts are compared with each other; of more, an evenly spaced sample is, and the others join it."""
+EQUAL = 1e-9
+"""Up to which cost texts say the same, and stay together however many groups there may be."""
+ROUNDS = 4
+"""How often each text may move to the group that it is closest to; few move after that."""
 WORDS_BESIDE_MEANING = 0.5
 """What the words count where there is a meaning too, relative to it. On the notes of two people, .3 and .7 put together
 about as many notes of one subject."""
 
 
-def vectors(texts: Sequence[str], meaning: Meaning | None) -> list[dict[str, float]]:
-    """A vector for each text, to be compared with each other only."""
-    told = weighted([Counter(term[0] for term in terms_of(readable(text)) if len(term) == 1) for text in texts])
+def vectors(counts: Sequence[Mapping[str, float]], texts: Sequence[str], meaning: Meaning | None) -> list[Vector]:
+    """A vector for each text, given the counts of its terms, to be compared with each other only. A term of a single
+    text brings no two together, and is left out."""
+    spread = Counter(term for count in counts for term in count)
+    told: list[Vector] = []
+    for count in counts:
+        weights = {
+            term: (1 + math.log(times)) * math.log((1 + len(counts)) / (0.5 + spread[term]))
+            for term, times in count.items()
+            if 1 < spread[term] <= len(counts)
+        }
+        best = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
+        told.append(_unit({term: weights[term] for term in best}))
     if meaning is None or not texts:
         return told
     meant = [meaning(text) for text in texts]
     middle = [sum(numbers) / len(meant) for numbers in zip(*meant, strict=True)]
     return [
         {term: WORDS_BESIDE_MEANING * weight for term, weight in words.items()}
-        | unit({f"~{place}": one - all_ for place, (one, all_) in enumerate(zip(vector, middle, strict=True))})
+        | _unit({f"~{place}": one - all_ for place, (one, all_) in enumerate(zip(vector, middle, strict=True))})
         for words, vector in zip(told, meant, strict=True)
     ]
 
 
-def middle_of(some: Sequence[dict[str, float]]) -> dict[str, float]:
+def middle_of(some: Sequence[Vector]) -> Vector:
     """The vector of some texts together."""
-    sums = Counter[str]()
+    sums: dict[str, float] = {}
     for vector in some:
-        sums.update(vector)
-    return unit(sums)
+        for term, weight in vector.items():
+            sums[term] = sums.get(term, 0.0) + weight
+    return _unit(sums)
+
+
+def groups_of(points: Sequence[Vector], count: int, there: Sequence[int] = ()) -> list[list[int]]:
+    """The places of the points in at most `count` groups. The first points are groups that are there already, each made
+    of as many texts as `there` tells: two of those are never put together. A point that is like no other is alone."""
+    homes = len(there)
+    step = max(1, -(-len(points) // MAX_COMPARED))
+    sample = [place for place in range(len(points)) if place < homes or place % step == 0]
+    groups = [
+        [sample[place] for place in group] for group in _merged([points[place] for place in sample], count, there)
+    ]
+    of = {place: number for number, group in enumerate(groups) for place in group}
+    for _ in range(ROUNDS):
+        middles = [middle_of([points[place] for place in group]) for group in groups]
+        before = dict(of)
+        for place, point in enumerate(points[homes:], homes):
+            near = [_dot(point, middle) for middle in middles]
+            best = max(near, default=0.0)
+            if place not in of or best > near[of[place]]:
+                of[place] = near.index(best)
+        groups = [[place for place in sorted(of) if of[place] == number] for number in range(len(middles))]
+        if of == before:
+            break
+    return [group for group in groups if group]
+
+
+def _merged(points: Sequence[Vector], count: int, there: Sequence[int]) -> list[list[int]]:
+    """The two groups whose union is least spread out become one, until `count` are left."""
+    members = {place: [place] for place in range(len(points))}
+    weights = dict(enumerate([*map(float, there), *[1.0] * (len(points) - len(there))]))
+    homes = set(range(len(there)))
+    lengths = [_dot(point, point) for point in points]
+    costs: dict[tuple[int, int], float] = {}
+    for b, point in enumerate(points):
+        for a in range(b):
+            if not (a in homes and b in homes):
+                apart = lengths[a] + lengths[b] - 2 * _dot(points[a], point)
+                costs[a, b] = weights[a] * weights[b] / (weights[a] + weights[b]) * apart
+    heap = [(cost, *pair) for pair, cost in costs.items()]
+    heapify(heap)
+    while heap:
+        cost, a, b = heappop(heap)
+        if a not in members or b not in members:
+            continue
+        if len(members) <= count and cost > EQUAL:
+            break
+        joined, new = weights[a] + weights[b], len(weights)
+        is_home = bool({a, b} & homes)
+        merged = sorted(members.pop(a) + members.pop(b))
+        for other in members:
+            if is_home and other in homes:
+                continue
+            own, pairs = weights[other], [(min(other, one), max(other, one)) for one in (a, b)]
+            spread = (
+                sum((weights[one] + own) * costs[pair] for one, pair in zip((a, b), pairs, strict=True)) - own * cost
+            )
+            costs[other, new] = spread / (joined + own)
+            heappush(heap, (costs[other, new], other, new))
+        members[new], weights[new] = merged, joined
+        homes |= {new} if is_home else set()
+    return sorted(members.values())
+
+
+def _unit(terms: Vector) -> dict[str, float]:
+    """The same direction at length 1; nothing where there is none."""
+    length = math.sqrt(_dot(terms, terms))
+    return {term: weight / length for term, weight in terms.items()} if length else {}
+
+
+def _dot(one: Vector, other: Vector) -> float:
+    if len(other) < len(one):
+        one, other = other, one
+    return sum(weight * other[term] for term, weight in one.items() if term in other)

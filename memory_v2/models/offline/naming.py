@@ -1,41 +1,58 @@
-"""Names for pages: the terms that set a text apart from the text around it."""
+"""Names for pages: the terms that set some texts apart from those around them."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.models.briefs import SplitBrief
+from memory_v2.text.calendar import DAY, DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month, named_span
-from memory_v2.text.lists import fillers, read_words, stopwords, weekdays
+from memory_v2.text.lists import fillers, headings, read_words, stopwords, weekdays
 from memory_v2.text.plain import plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
-from memory_v2.text.words import has_cjk, stem, words
+from memory_v2.text.words import content_words, general, has_cjk, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
 
 MAX_DESCRIPTION = 160
 """Limits a description written offline, in characters: about one line."""
-MAX_TERMS = 6
-"""How many terms follow the title of a document that has neither a heading nor a sentence."""
-HEADING_WEIGHT = 3
-"""How often a term of a heading counts."""
+MAX_TITLE = 110
+"""Limits a title, in characters."""
 LEAST_TEXTS = 4
 """From how many texts on a term must stand in two of them to be one of all."""
 PAIR = 1.2
 """What two words beside each other count, if others have neither of them: more than one of them alone."""
 TOLD_ALREADY = 0.3
 """What a text counts for a further term, relative to one that has none of the terms before it."""
-_NOT_PROSE = frozenset(["fence", "code", "table", "html", "front matter", "rule", "piece"])
+MAX_RUN = 16
+"""Up to how many characters a run without spaces is one word to look for; a longer one is a sentence."""
+STAMP = re.compile(
+    rf"\A[\W_]*(?:{DAY}(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?|\d\d?:\d\d(?::\d\d)?"
+    r"(?:\s?[-–]\s?\d{1,2}:\d{2}(?::\d{2})?)?)(?: ?[AaPp][Mm]\b)?(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
+)
+"""A day or a time at the start of a line."""
+_NUMBERING = re.compile(
+    r"^(?:[^\w\s(\"'“‘¿¡`~/]+\s*)*(?:(?:\d{1,2}(?:\.\d{1,2})*|[A-Za-z]|\d{1,2}[a-z])[.):]\s+|\d{1,2}(?:\.\d{1,2})+\s+)?"
+)
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_DAY = re.compile(rf"\b{DAY_OR_MONTH}\b")
+_CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)?")
+_PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
+_ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
+_TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
+_SPOKEN = frozenset(["heading", "paragraph", "item", "quote"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
-_LABEL = re.compile(r"([^\W\d_][\w-]{0,30})[\"*_`]{0,3}:(?=\s|[\"*_`])")
-_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^<>]*>|\{[%{#][^{\n]*?[%}#]\}")
+_NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^<>]*>|\{[%{#][^{\n]*?[%#}]\}")
+
+Term: TypeAlias = tuple[str, ...]
+"""A word or a pair of words, as stems."""
 
 
 @cache
@@ -44,30 +61,41 @@ def common_stems() -> frozenset[str]:
     return frozenset(map(stem, read_words(Path(__file__).with_name("common.txt"))))
 
 
-Term: TypeAlias = tuple[str, ...]
-"""A word or a pair of words, as stems."""
+@cache
+def _ignored() -> frozenset[str]:
+    return common_stems() | general() | fillers()
+
+
+def telling_terms(text: str) -> list[str]:
+    """The terms of a text that are not common in notes of any kind, such as `work`, `week` or `use`."""
+    return [term for term in content_words(readable(text)) if term not in _ignored() and not term.isdecimal()]
 
 
 class Terms:
-    """The terms of some texts, counted once for all parts that are told apart, and of others counted before."""
+    """The terms of some texts, counted once for all parts that are told apart."""
 
-    def __init__(self, texts: Sequence[str], others: Terms | None = None) -> None:
-        self._texts: list[str] = [*texts, *(others._texts if others else ())]
-        self._terms: list[list[Term]] = [*map(terms_of, texts), *(others._terms if others else ())]
-        self._spread = _spread(self._terms)
+    def __init__(self, texts: Sequence[str], of: Callable[[str], list[Term]] | None = None) -> None:
+        self.texts = texts
+        self.terms = [(of or terms_of)(text) for text in texts]
+        self._spread = Counter(term for terms in self.terms for term in set(terms))
 
-    def telling(self, part: Iterable[int], most: int = 6) -> list[str]:
+    def counts(self, part: Iterable[int]) -> Counter[str]:
+        """How often each word stands in the texts at these places."""
+        return Counter(term[0] for place in part for term in self.terms[place] if len(term) == 1)
+
+    def telling(self, part: Iterable[int], most: int, least: int = 2) -> list[str]:
         """The terms that most of the texts at these places have and few others, most telling first, spelled as in the
-        text. Each further one is rather of texts that have none of those before it."""
+        text, of many texts only those that `least` of them have. Each further one is rather of texts that have none of
+        those before it."""
         places = list(part)
-        inside, terms = [self._texts[place] for place in places], [set(self._terms[place]) for place in places]
-        told, total = _spread(terms), len(self._texts)
-        names = _speaker_stems(inside) | _labels(inside)
+        inside, terms = [self.texts[place] for place in places], [set(self.terms[place]) for place in places]
+        told, total = Counter(term for each in terms for term in each), len(self.texts)
+        names = _speaker_stems(inside)
         single = {term: math.log((1 + total) / (0.5 + self._spread[term] - count)) for term, count in told.items()}
         rarity = {
             term: PAIR * sum(single[(part,)] for part in term) / len(term) if len(term) > 1 else worth
             for term, worth in single.items()
-            if (told[term] > 1 or len(inside) < LEAST_TEXTS) and not names.intersection(term)
+            if (told[term] >= least or len(inside) < LEAST_TEXTS) and not names.intersection(term)
         }
         left = dict.fromkeys(range(len(terms)), 1.0)
         chosen: list[Term] = []
@@ -81,7 +109,13 @@ class Terms:
             for place, has in enumerate(terms):
                 left[place] *= TOLD_ALREADY if best in has else 1.0
             rarity = {term: worth for term, worth in rarity.items() if not set(term).intersection(best)}
-        return _distinct(chosen, surfaces_of(inside), most)
+        spelled = surfaces_of(inside)
+        return [_joined([spelled.get(part, part) for part in term]) for term in chosen]
+
+    def is_of_most(self, part: Iterable[int], term: str) -> bool:
+        """Whether at least half of the texts at these places have a term."""
+        having = [tuple(map(stem, words(term))) in self.terms[place] for place in part]
+        return 2 * sum(having) >= len(having)
 
 
 class Names:
@@ -97,61 +131,79 @@ class Names:
         path = child_path(self._brief.view.page.path, name)
         return path in self._brief.taken or path in self._given
 
-    def give(self, name: str) -> str:
-        """Marks the name as taken and returns it."""
+    def give(self, terms: Iterable[str], fallback: str) -> tuple[str, str]:
+        """A name, which is taken then, and the words that it stands for: the first of these terms that is meaningful
+        and free; then the first together with another one; else the first with a number, which can not be read as a
+        part of a date."""
+        told = list(dict.fromkeys(filter(slug, map(plain, terms))))
+        for title in (*told, *(f"{told[0]} {term}" for term in told[1:])):
+            name = slug(title)
+            if is_meaningful(name) and name not in self:
+                return self._given_as(name), title
+        title = told[0] if told else fallback
+        name = slug(title) or "notes"
+        if not is_meaningful(name):
+            name = f"about-{name}"
+        if named_span(name) and not name.endswith("-log"):
+            name = f"{name}-log"
+        number = 2
+        while f"{name}-{number}" in self:
+            number += 1
+        return self._given_as(f"{name}-{number}" if name in self else name), title
+
+    def _given_as(self, name: str) -> str:
         self._given.add(child_path(self._brief.view.page.path, name))
         return name
 
 
-def name_for(terms: Iterable[str], taken: Names, fallback: str) -> str:
-    """The first of these terms that is meaningful and free as a name; then the first together with another one; else
-    the first with a number, which can not be read as a part of a date."""
-    parts = list(dict.fromkeys(filter(None, map(slug, terms))))
-    for name in (*parts, *(slug(f"{parts[0]}-{part}") for part in parts[1:])):
-        if is_meaningful(name) and name not in taken:
-            return taken.give(name)
-    stem_name = next(iter(parts), "") or slug(fallback) or "notes"
-    if not is_meaningful(stem_name):
-        stem_name = f"about-{stem_name}"
-    if named_span(stem_name):
-        stem_name = f"{stem_name}-log"
-    number = 2
-    while f"{stem_name}-{number}" in taken:
-        number += 1
-    return taken.give(f"{stem_name}-{number}" if stem_name in taken else stem_name)
+def keyword_line(title: str, terms: Iterable[str], most: int) -> str:
+    """The line of a page that is told by single words: its title, and as many of the terms as fit and say more."""
+    line, said, mark = plain(title), {stem(word) for word in words(title)}, ": "
+    for term in map(plain, terms):
+        stems = {stem(word) for word in words(term)}
+        if stems - said and len(line + mark + term) <= most:
+            line, mark = f"{line}{mark}{term}", ", "
+            said |= stems
+    return line
 
 
-def name_of_subject(subjects: Sequence[str], taken: Names, fallback: str) -> tuple[str, str]:
-    """A name and the subject that it stands for: the first one whose name is meaningful and free."""
-    for subject in subjects:
-        name = slug(subject)
-        if is_meaningful(name) and name not in taken:
-            return taken.give(name), subject
-    return name_for(subjects, taken, fallback), subjects[0] if subjects else fallback
+def telling_words(blocks: Iterable[Block], most: int = 6) -> list[str]:
+    """The most telling words of the prose of a text: code and tables may have secrets and figures."""
+    texts = texts_of(block for block in blocks if block.kind in _SPOKEN)
+    return Terms(texts).telling(range(len(texts)), most)
 
 
-def telling_words(title: str, blocks: Sequence[Block]) -> list[str]:
-    """The most frequent terms of the headings and the text, without those of the title."""
-    told = [block for block in blocks if block.kind not in _NOT_PROSE]
-    texts = texts_of(told)
-    names = _speaker_stems(texts) | _labels(texts) | {stem(word) for word in words(title)}
-    counts: Counter[Term] = Counter()
-    for block, text in zip(told, texts, strict=True):
-        for term in terms_of(text):
-            if not names.intersection(term):
-                counts[term] += HEADING_WEIGHT if block.kind == "heading" else 1
-    ranked = sorted((term for term in counts if counts[term] > 1), key=lambda term: (-counts[term] * len(term), term))
-    return _distinct(ranked, surfaces_of(texts), MAX_TERMS)
+def is_common_heading(heading: str) -> bool:
+    """Whether a heading stands in notes of any kind, such as `Key findings`, and does not say what its own is about."""
+    told = re.findall(r"[^\W_]+(?:-[^\W_]+)*", _CLOCK.sub(" ", bare(heading)).casefold())
+    return not any(
+        telling_terms(word) for word in told if word not in headings() and not headings().issuperset(word.split("-"))
+    )
+
+
+def bare(heading: str) -> str:
+    """A heading without its number, brackets, days, times and marks: many other titles have a day too."""
+    shown = " ".join(_DAY.sub(" ", _BRACKETS.sub(" ", STAMP.sub("", plain(heading)))).split())
+    return _TRAILING.sub("", _NUMBERING.sub("", shown) or shown)
+
+
+def subject_of(heading: str) -> str:
+    """What a heading says of its own, without what any heading may begin with: `Update: The new server` is about the
+    new server, and so is `Step 2: The new server`."""
+    told = bare(heading)
+    for part in _PARTS.finditer(told):
+        before, after = told[: part.start()], told[part.end() :]
+        if not (is_common_heading(before) or _ENUMERATED.fullmatch(before)):
+            break
+        if not is_common_heading(after):
+            return subject_of(after)
+    return told
 
 
 def heading_name(heading: str) -> str:
-    """The subject of a heading: without dates, brackets, and anything after a colon or a dash."""
-    bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", plain(heading)).strip()
-    bare = re.sub(r"^(?:\d{1,3}|[A-Za-z])[.)]\s+", "", bare)
-    bare = undated(bare)
-    short = re.split(r"\s[-–—]+\s|:\s", bare, maxsplit=1)[0]
-    short = bare if short.rstrip()[-1:].isdecimal() else short  # "Tool 1: the calendar" is about the calendar
-    return " ".join(short.split()) or plain(heading)
+    """What a page is called after a heading: its subject, without anything after a colon or a dash."""
+    subject = subject_of(undated(heading))
+    return _PARTS.split(subject)[0] or subject or plain(heading)
 
 
 def undated(text: str) -> str:
@@ -164,11 +216,6 @@ def undated(text: str) -> str:
 def texts_of(blocks: Iterable[Block]) -> list[str]:
     """The contents of the blocks, in which terms are counted."""
     return [readable(block.content) for block in blocks]
-
-
-def _spread(texts: Iterable[Iterable[Term]]) -> Counter[Term]:
-    """How many of the texts have each term."""
-    return Counter(term for terms in texts for term in set(terms))
 
 
 def terms_of(text: str) -> list[Term]:
@@ -198,12 +245,6 @@ def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(stem(word) for name in speakers(lines) for word in words(name))
 
 
-def _labels(texts: Sequence[str]) -> frozenset[str]:
-    """The stems of words that appear before a colon three times or more: names of fields rather than subjects."""
-    found = Counter(stem(word) for text in texts for label in _LABEL.findall(text) for word in words(label))
-    return frozenset(label for label, count in found.items() if count >= 3)
-
-
 def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
     """The most frequent spelling of each stem."""
     seen: dict[str, Counter[str]] = {}
@@ -215,20 +256,7 @@ def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
     return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in seen.items()}
 
 
-def _distinct(ranked: Iterable[Term], surfaces: dict[str, str], most: int) -> list[str]:
-    chosen: list[str] = []
-    used: set[str] = set()
-    for term in ranked:
-        if used.intersection(term):
-            continue
-        used.update(term)
-        chosen.append(joined([surfaces.get(part, part) for part in term]))
-        if len(chosen) == most:
-            break
-    return chosen
-
-
-def joined(parts: Sequence[str]) -> str:
+def _joined(parts: Sequence[str]) -> str:
     """The parts of a term as they are written; in scripts without spaces, pairs of characters overlap by one."""
     if not all(map(has_cjk, parts)):
         return " ".join(parts)

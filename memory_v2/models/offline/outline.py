@@ -5,21 +5,60 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from memory_v2.models.offline.naming import undated
-from memory_v2.text.dates import Span, leading_date
+from memory_v2.text.dates import Span, leading_date, named_span
+from memory_v2.text.speakers import is_message, speaker
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
+from memory_v2.tree.page import Page
 from memory_v2.tree.source import is_source_line
 
 MAX_SECTION_SHARE = 0.8
 """Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
+OF_A_LOG = 0.6
+"""From which share of its blocks that have a day, or of its lines that are turns of a dialogue, a page is a log."""
 _LEADS = frozenset(["paragraph", "item"])
 _LED = frozenset(["item", "fence", "code", "table", "quote"])
 _BOLD_LINE = re.compile(r"\*\*[^*\n]+\*\*[^\n]*")
 """A line that stands above a list as a heading does."""
 _NUMBER = re.compile(r"[ \t]*\d{1,9}[.)][ \t]")
+
+
+def date_of(blocks: Sequence[Block]) -> Span | None:
+    """The date at the start of a text."""
+    first = next((block for block in blocks if block.content.strip()), None)
+    return leading_date(readable(first.words)) if first else None
+
+
+def is_conversation(blocks: Sequence[Block]) -> bool:
+    """Whether a text is a message of a transcript, or most of its lines are turns of a dialogue."""
+    lines = [line for block in blocks for line in readable(block.content).splitlines() if line.strip()]
+    return bool(lines) and (is_message(lines[0]) or sum(map(bool, map(speaker, lines))) >= OF_A_LOG * len(lines))
+
+
+def is_log(page: Page) -> bool:
+    """Whether most blocks of a page are dated, or it is a conversation."""
+    body = page.blocks[1 if page.blocks[:1] and page.blocks[0].kind == "heading" else 0 :]
+    dated, is_under_date = 0, False
+    for block in body:
+        if leading_date(readable(block.words)):
+            is_under_date = True
+        elif block.kind == "heading":
+            is_under_date = False
+        dated += is_under_date
+    return bool(body) and (dated >= OF_A_LOG * len(body) or is_conversation(body))
+
+
+def is_of_a_time(path: str) -> bool:
+    """Whether a page, or one above it, is named for a day, a month or a year."""
+    return any(named_span(part) is not None for part in path.split("/"))
+
+
+def headings_of(page: Page) -> list[tuple[int, Block]]:
+    """The headings except the title, with their numbers."""
+    return [(number, block) for number, block in enumerate(page.blocks, 1) if block.kind == "heading" and number > 1]
 
 
 @dataclass(frozen=True)
@@ -110,9 +149,13 @@ def _is_numbered(block: Block) -> bool:
 
 
 def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> list[tuple[int, ...]]:
-    """What moves as one: a section, or what hangs together, of at most `full` bytes, or else a block, with the headings
-    directly above it."""
+    """What moves as one: a section, a message of a transcript, or what hangs together, of at most `full` bytes, or else
+    a block, with the headings directly above it."""
     outline, ends = Outline(blocks), together(blocks)
+    ends = [end if level else last for level, end, last in zip(outline.levels, outline.ends, ends, strict=True)]
+    messages = [number for number in body if is_message(blocks[number - 1].content)]
+    for start, following in pairwise([*messages, *(number + 1 for number in body[-1:])]):
+        ends[start] = following - 1
     sizes = [0, *accumulate(block.size for block in blocks)]
     units: list[tuple[int, ...]] = []
     waiting: list[int] = []
@@ -120,14 +163,13 @@ def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> lis
     for number in body:
         if number <= done:
             continue
-        end = outline.ends[number] if outline.levels[number] else ends[number]
-        is_large = sizes[end] - sizes[number - 1] > full
-        if outline.levels[number] and end > number and is_large:
+        is_large = sizes[ends[number]] - sizes[number - 1] > full
+        if outline.levels[number] and ends[number] > number and is_large:
             waiting.append(number)
         elif _ends_text(blocks, number) and units and not waiting:
             units[-1] += (number,)
         else:
-            done = number if is_large else end
+            done = number if is_large else ends[number]
             units.append((*waiting, *range(number, done + 1)))
             waiting = []
     return [*units, tuple(waiting)] if waiting else units

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.naming import common_stems
-from memory_v2.models.offline.page_features import MOST_PAGES, Catalogue, Look, is_of_a_time, telling_terms
-from memory_v2.text.dates import find_dates
+from memory_v2.models.offline.outline import is_log, is_of_a_time
 from memory_v2.text.lists import fillers
 from memory_v2.text.sentences import sentences
 from memory_v2.text.words import content_words, general, has_cjk
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import ROOT
 
+MOST_PAGES = 60
+"""In how many pages' lines a word is looked for at most: one that stands in more tells nothing."""
+MOST_CANDIDATES = 20
+"""How many pages are compared with a text word by word: those that have the most and rarest of its words."""
 COMMON = 0.3
 """The weight of a word that is common in any notes, such as `work` or `week`, relative to another word."""
 NAME = 2.0
@@ -27,9 +32,9 @@ PERHAPS_A_NAME = 1.5
 """The weight of a word with a capital at the beginning of a sentence, or of a script without capitals."""
 FEW_NAMESAKES = 2
 """How many pages at most have a word in their names when the word, a name, stands for a page with a longer name."""
-NAMED_WHOLE, NAMED_IN_PART, NAMED_BY_SECTION, FIRST_KNOWN = 0.45, 0.3, 0.2, 0.1
-"""What it counts that the note has the whole name of a page, half of it, the name of one of its sections, or among
-its first words a name that no other page has; relative to a page that has all words of the note."""
+NAMED_WHOLE, NAMED_IN_PART = 0.45, 0.3
+"""What it counts that the note has the whole name of a page, or half of it, relative to a page that has all words of
+the note."""
 NAMED_LATER = 0.15
 """What it counts instead that the note names a page below its first sentence: that is an aside."""
 NAMED_FIRST = 0.35
@@ -45,6 +50,88 @@ _TOKEN = re.compile(r"[^\W_][\w'’.+#-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;。！？\n]\s*|[-*+>]\s+|\d[.)]\s+|[\"“„(\[]\s*)\W*$")
 
 
+class Pages:
+    """What is known of the pages to which a note may go."""
+
+    def __init__(self, brief: WriteBrief) -> None:
+        self._tree = brief.tree
+        self.shown = {view.page.path: view.page for view in brief.pages if view.page.piece is None}
+        self._places = brief.places
+        self._listed: dict[str, list[str]] = {}
+
+    def about(self, blocks: Sequence[Block], *, by_name: bool = False) -> str | None:
+        """The path of the page that a note belongs to, or only of one that it names; `None` if there is none."""
+        note = _Note(self, blocks)
+        found = [each for path in note.candidates() if (each := note.accepted(path))]
+        found = [each for each in found if each.named >= NAMED_IN_PART or not by_name]
+        best = max(found, key=lambda each: (each.named + each.known, each.path), default=None)
+        return best.path if best else None
+
+    @property
+    def count(self) -> int:
+        """How many pages there are."""
+        return max(len(self._tree.pages), len(self.said)) + 1
+
+    @cached_property
+    def passages(self) -> dict[str, list[frozenset[str]]]:
+        """The terms of each passage that is known of a page: of its blocks, each with those of the heading above it, if
+        it is shown, else of its places."""
+        known: dict[str, list[frozenset[str]]] = {}
+        for path, page in self.shown.items():
+            heading = frozenset[str]()
+            for block in page.blocks:
+                terms = frozenset(content_words(readable(block.content)))
+                heading = terms if block.kind == "heading" else heading
+                known.setdefault(path, []).append(terms | heading)
+        for hit in self._places:
+            if hit.path not in self.shown:
+                known.setdefault(hit.path, []).append(frozenset(content_words(" ".join([hit.text, *hit.section]))))
+        return known
+
+    @cached_property
+    def said(self) -> dict[str, frozenset[str]]:
+        """The terms of what is known of each page."""
+        return {path: frozenset[str]().union(*passages) for path, passages in self.passages.items()}
+
+    def listed(self, term: str) -> list[str]:
+        """The pages whose line has a word that begins with this term, up to `MOST_PAGES`."""
+        if term not in self._listed:
+            listing = self._tree.listing
+            wanted = term if has_cjk(term) or len(term) > 4 else f" {term}"
+            found = self._listed[term] = []
+            place = listing.text.find(wanted)
+            while place >= 0 and len(found) < MOST_PAGES:
+                line = bisect_right(listing.starts, place) - 1
+                found.append(listing.paths[line])
+                place = listing.text.find(wanted, listing.starts[line + 1])
+        return self._listed[term]
+
+    def names(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The terms of the last part of a page's path, and those of its title."""
+        name = path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
+        return frozenset(content_words(name)), frozenset(content_words(self._tree.pages[path].title))
+
+    def terms(self, path: str) -> AbstractSet[str]:
+        """The terms of a page, of its line, and of the names of the pages above it."""
+        described = content_words(self._tree.descriptions.get(path, ""))
+        above = (self.names(page)[0] for page in self._tree.breadcrumb(path)[1:-1])
+        return frozenset(described).union(self.said.get(path, ()), *self.names(path), *above)
+
+    def namesakes(self, term: str) -> int:
+        """How many pages have a word in their name or title."""
+        return sum(1 for path in self.listed(term) if any(term in name for name in self.names(path)))
+
+    def with_term(self, term: str) -> set[str]:
+        """The pages that are known to have a word."""
+        return {*self.listed(term), *(path for path, terms in self.said.items() if term in terms)}
+
+    def reachable(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those of the pages that a reader reaches and that are not of a time, each once."""
+        for path in dict.fromkeys([*self.shown, *(hit.path for hit in self._places), *paths]):
+            if path in self._tree.parents and not is_of_a_time(path):
+                yield path
+
+
 @dataclass(frozen=True)
 class _Evidence:
     """How much of a note a page has, and how the note names the page."""
@@ -54,186 +141,78 @@ class _Evidence:
     named: float
 
 
-class Subject:
-    """The words of a note, and what each of them weighs among these pages."""
+class _Note:
+    """The words of a note, and what each of them weighs among the pages: rare words more, names most, and words that
+    are common everywhere least."""
 
-    def __init__(
-        self, brief: WriteBrief, looks: Mapping[str, Look], blocks: Sequence[Block], catalogue: Catalogue
-    ) -> None:
-        self._brief = brief
-        self._looks = looks
-        self._catalogue = catalogue
+    def __init__(self, pages: Pages, blocks: Sequence[Block]) -> None:
         text = readable("".join(block.text for block in blocks))
-        self._order = [term for term in content_words(text) if term not in fillers()]
-        self._wanted = frozenset(self._order)
+        self.pages = pages
+        self.order = [term for term in content_words(text) if term not in fillers()]
+        self.wanted = frozenset(self.order)
         opening = next(sentences(_LINE_END.sub(" ", text.lstrip())), "")  # with the list that it leads into
-        self._opening = frozenset(content_words(opening))
-        self._names = _names_in(text)
-
-    def page(self, *, by_name: bool = False) -> str | None:
-        """The path of the page that the note belongs to, or only of one `by_name`; `None` if there is none."""
-        found = [each for each in self._accepted_pages if each.named >= NAMED_IN_PART or not by_name]
-        best = max(found, key=lambda each: (each.named + each.known, each.path), default=None)
-        return best.path if best else None
-
-    @cached_property
-    def _accepted_pages(self) -> list[_Evidence]:
-        paths = self._candidates() if self._wanted else ()
-        return [found for path in paths if (found := self._accepted(path))]
-
-    # the words
-
-    @cached_property
-    def _listed(self) -> dict[str, list[str]]:
-        """The pages whose line has each word."""
-        return {term: self._catalogue.pages_with(term) for term in sorted(self._wanted)}
-
-    @cached_property
-    def _passages(self) -> dict[str, list[frozenset[str]]]:
-        """The terms of each passage that is known of a page: of its blocks if it is shown, else of its places."""
-        known = {path: look.passages for path, look in self._looks.items()}
-        for hit in self._brief.places:
-            if hit.path not in self._looks:
-                terms = frozenset(content_words(" ".join([hit.text, *hit.section])))
-                known.setdefault(hit.path, []).append(terms)
-        return known
-
-    @cached_property
-    def _said(self) -> dict[str, frozenset[str]]:
-        return {path: frozenset[str]().union(*passages) for path, passages in self._passages.items()}
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        """Rare words weigh more, names most, and words that are common everywhere least."""
-        plain = common_stems() | general()
-        count = max(self._catalogue.count, len(self._said)) + 1
-        weights = {}
-        for term in sorted(self._wanted):
-            known = {*self._listed[term], *(path for path, terms in self._said.items() if term in terms)}
-            weight = math.log(1 + count / (0.5 + len(known)))
-            if len(self._listed[term]) >= MOST_PAGES:
+        self.opening = frozenset(content_words(opening))
+        self.names = _names_in(text)
+        self.namesakes = {term: pages.namesakes(term) for term in sorted(self.wanted)}
+        first = (place for place, term in enumerate(self.order) if self.namesakes[term])
+        self.first_name = next(first, 0)
+        self.weights: dict[str, float] = {}
+        for term in sorted(self.wanted):
+            weight = math.log(1 + pages.count / (0.5 + len(pages.with_term(term))))
+            if len(pages.listed(term)) >= MOST_PAGES:
                 weight = min(weight, 1.0)
-            kind = COMMON if term in plain or term.isdecimal() else self._names.get(term, 1.0)
-            weights[term] = weight * kind
-        return weights
+            is_common = term in common_stems() or term in general() or term.isdecimal()
+            self.weights[term] = weight * (COMMON if is_common else self.names.get(term, 1.0))
+        self.total = sum(self.weights.values())
 
-    @cached_property
-    def _total(self) -> float:
-        return sum(self._weights.values())
+    def candidates(self) -> Iterator[str]:
+        """The pages that may be meant: what is shown, and those whose lines have the most of its words, by weight."""
+        sums: dict[str, float] = defaultdict(float)
+        for term, weight in self.weights.items():
+            for path in self.pages.listed(term):
+                sums[path] += weight
+        best = sorted(sums, key=lambda path: (-sums[path], path))[:MOST_CANDIDATES]
+        yield from self.pages.reachable(best) if self.wanted else ()
 
-    # the pages
-
-    def _candidates(self) -> Iterator[str]:
-        listed = self._catalogue.candidates(self._weights, self._listed)
-        reachable = self._brief.tree.parents
-        for path in dict.fromkeys([*self._looks, *(hit.path for hit in self._brief.places), *listed]):
-            if path in reachable and not is_of_a_time(path):
-                yield path
-
-    def _accepted(self, path: str) -> _Evidence | None:
+    def accepted(self, path: str) -> _Evidence | None:
         """What the page has of the note, if that is enough."""
-        known, named = self._known(path), self._named(path)
-        if named:
+        found = self.pages.terms(path) & self.wanted
+        known = (self.share(found) + self.in_one_passage(path)) / 2  # as a long page has some of any words
+        if named := self._named(path):
             return _Evidence(path, known, named)
-        look = self._looks.get(path)
-        if look is not None and look.is_log:
+        if (page := self.pages.shown.get(path)) and is_log(page):
             return None  # a subject does not belong in a log, unless the note names it
-        found = self._terms_of(path) & self._wanted
-        alone = [term for term in found if self._only_there(term, path)]
-        if len(self._wanted) > 1 and any(term in self._order[:FIRST_WORDS] for term in alone):
-            return _Evidence(path, known, FIRST_KNOWN)
-        least = MIN_KNOWN_BY_NAME if alone else MIN_KNOWN
-        telling = [term for term in found if self._weights[term] >= 1.0]
-        return _Evidence(path, known, 0.0) if len(telling) >= 2 and known >= max(least, self._on_root) else None
+        alone = {term for term in found & self.names.keys() if self.pages.with_term(term) <= {path}}
+        if len(self.wanted) > 1 and not alone.isdisjoint(self.order[:FIRST_WORDS]):
+            return _Evidence(path, known, 0.0)
+        least = max(MIN_KNOWN_BY_NAME if alone else MIN_KNOWN, self.in_one_passage(ROOT))
+        is_told = sum(self.weights[term] >= 1.0 for term in found) > 1
+        return _Evidence(path, known, 0.0) if is_told and known >= least else None
 
-    def _known(self, path: str) -> float:
-        """The share of the note's words, by weight, that the page has; half of it for what one passage has of them, as
-        a long page has some of any words."""
-        whole = self._share(self._terms_of(path))
-        return (whole + max((self._share(terms) for terms in self._passages.get(path, ())), default=0.0)) / 2
+    def share(self, terms: AbstractSet[str]) -> float:
+        """The share of the note's words, by weight, that are among these."""
+        return math.fsum(self.weights[term] for term in terms & self.wanted) / self.total
 
-    @cached_property
-    def _on_root(self) -> float:
-        """The share of the note's words that a passage on the root has."""
-        return max((self._share(terms) for terms in self._passages.get(ROOT, ())), default=0.0)
-
-    def _share(self, terms: AbstractSet[str]) -> float:
-        return math.fsum(self._weights[term] for term in terms & self._wanted) / self._total
-
-    def _terms_of(self, path: str) -> AbstractSet[str]:
-        catalogue = self._catalogue
-        above = (catalogue.name_terms(page) for page in self._above(path))
-        named = catalogue.name_terms(path) | catalogue.title_terms(path) | catalogue.described_terms(path)
-        return named.union(self._said.get(path, ()), *above)
-
-    def _above(self, path: str) -> list[str]:
-        return list(self._brief.tree.breadcrumb(path)[1:-1])
+    def in_one_passage(self, path: str) -> float:
+        """The share of the note's words that a passage of a page has."""
+        return max((self.share(terms) for terms in self.pages.passages.get(path, ())), default=0.0)
 
     def _named(self, path: str) -> float:
         """How much of the note's attention the page has by its name; 0 if the note does not name it."""
         best = 0.0
-        for terms in self._full_names(path):
-            said = terms & self._wanted
-            if not said:
-                continue
-            rare = any(self._in_names(term) <= FEW_NAMESAKES and term in self._names for term in said)
-            whole = said == terms and any(self._weights[term] >= 1.0 for term in terms)
-            part = (rare or len(said) > 1) and 2 * _length(said) >= _length(terms)
-            if whole or part:
-                counts = (NAMED_WHOLE if whole else NAMED_IN_PART) if said & self._opening else NAMED_LATER
-                best = max(best, counts + self._share(said) + self._first(said))
-        if best == 0.0 and (look := self._looks.get(path)):
-            best = max((NAMED_BY_SECTION + self._share(terms) for terms in self._sections(look)), default=0.0)
+        for terms in filter(None, self.pages.names(path)):
+            said = terms & self.wanted
+            is_rare = any(self.namesakes[term] <= FEW_NAMESAKES and term in self.names for term in said)
+            is_whole = said == terms and any(self.weights[term] >= 1.0 for term in terms)
+            is_part = (is_rare or len(said) > 1) and 2 * _length(said) >= _length(terms)
+            if said and (is_whole or is_part):
+                counts = (NAMED_WHOLE if is_whole else NAMED_IN_PART) + self._first(said)
+                best = max(best, self.share(said) + (counts if said & self.opening else NAMED_LATER))
         return best
 
     def _first(self, said: AbstractSet[str]) -> float:
-        """`NAMED_FIRST` if these are the first of the note's words that stand in the name of a page, in its first
-        sentence."""
-        place = min(self._order.index(term) for term in said)
-        return NAMED_FIRST if place <= min(self._first_names, default=0) and said & self._opening else 0.0
-
-    def _sections(self, look: Look) -> Iterator[frozenset[str]]:
-        """The names of the sections that the note names, together with another word of the page."""
-        for _, block, terms in look.headings:
-            is_dated = bool(find_dates(readable(block.words)))
-            if (
-                not is_dated
-                and telling_terms(block.words)
-                and terms <= self._wanted
-                and len(look.terms & self._wanted) > 1
-            ):
-                yield terms
-
-    @cached_property
-    def _first_names(self) -> list[int]:
-        return [place for place, term in enumerate(self._order) if self._in_names(term)]
-
-    def _full_names(self, path: str) -> Iterator[frozenset[str]]:
-        for terms in (self._catalogue.name_terms(path), self._catalogue.title_terms(path)):
-            if terms:
-                yield terms
-
-    def _in_names(self, term: str) -> int:
-        """How many pages have a word in their name or title."""
-        counts = self._name_counts
-        if term not in counts:
-            catalogue = self._catalogue
-            counts[term] = sum(
-                1 for path in self._listed[term] if term in catalogue.name_terms(path) | catalogue.title_terms(path)
-            )
-        return counts[term]
-
-    @cached_property
-    def _name_counts(self) -> dict[str, int]:
-        return {}
-
-    def _only_there(self, term: str, path: str) -> bool:
-        """Whether a word is a name, and no other page is known to have it."""
-        if term not in self._names:
-            return False
-        return all(
-            path == other for other in [*self._listed[term], *(p for p, said in self._said.items() if term in said)]
-        )
+        """`NAMED_FIRST` if these are the first of the note's words that stand in the name of a page."""
+        return NAMED_FIRST if min(self.order.index(term) for term in said) <= self.first_name else 0.0
 
 
 def _length(name: AbstractSet[str]) -> int:

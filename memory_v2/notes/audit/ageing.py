@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from memory_v2.notes.audit.context import AuditContext
+from memory_v2.notes.audit.context import AuditContext, is_index
 from memory_v2.notes.audit.findings import Finding, about_item
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.languages import bare, pattern, says
@@ -20,6 +20,10 @@ _PARTS = re.compile(r"[()（）:：|/—–]|\s-\s")
 _TIME = re.compile(r"[\W_]*\d{1,2}:\d\d")
 AFTER = 24
 """How many characters behind `as of` its day begins at most."""
+LEAST_LOGS = 3
+"""How many logs there are at least that do not name somebody, for that to be worth telling."""
+_NAME = re.compile(r"@?[^\W\d_][\w.'’-]{2,}(?: [^\W\d_][\w.'’-]*){0,3}")
+"""A name of somebody or something; no address and no code."""
 SHOWN = 80
 """How much of an item is shown, in characters."""
 
@@ -81,6 +85,25 @@ def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator
         message = f"open since {first_day}, {(context.today - first_day).days} days: {shorten(last.text, SHOWN)}"
         also = tuple(mention.place for mention in mentions[:-1])
         yield Finding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
+
+
+def unmentioned(context: AuditContext) -> Iterator[Finding]:
+    """Whom and what an index names, and no log has named for long, though there are logs since."""
+    logs = sorted((note.day, " ".join(item.text for item in note.items)) for note in context.logs if note.day)
+    for note in filter(is_index, context.lasting):
+        told: set[str] = set()
+        for section in note.sections:
+            for name in section.entities:
+                if name in told or not _NAME.fullmatch(name):
+                    continue
+                told.add(name)
+                last = max((day for day, text in logs if name in text), default=None)
+                since = [day for day, _ in logs if last is None or day > last]
+                days = (context.today - (last or since[0])).days if len(since) >= LEAST_LOGS else 0
+                if days > context.policy.stale_days:
+                    ago = f"since {last}, {days} days ago" if last else f"in {len(since)} logs"
+                    message = f"no log has named {name} {ago}"
+                    yield Finding("unmentioned", note.name, section.first_line, message, name, day=last)
 
 
 def _when(one: Extracted) -> tuple[date, str, int]:

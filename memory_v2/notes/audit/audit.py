@@ -30,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     contradictions.drift,
     ageing.stale,
     ageing.unfinished,
+    ageing.unmentioned,
     links.linking,
     coverage.missing,
     coverage.dark,
@@ -95,7 +96,7 @@ def audit_texts(texts: Mapping[str, str], today: date, select: Collection[str]) 
     """What these checks find in texts by name, which need not be files."""
     contents = {name: encode(text) for name, text in texts.items()}
     cache = NotesCache(None)
-    cache.store(
+    cache.store_files(
         CachedFile(name, "", sha256(data).hexdigest(), read_note(name, data)) for name, data in contents.items()
     )
     context = AuditContext(Path(), cache, dict.fromkeys(texts, Path()), today, contents=contents)

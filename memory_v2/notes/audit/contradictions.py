@@ -17,8 +17,8 @@ from memory_v2.notes.audit.ageing import day_after
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
 from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.classify import is_closed
-from memory_v2.notes.digest import amount
-from memory_v2.notes.extract import Extracted, states_amount
+from memory_v2.notes.digest import PORT, amount
+from memory_v2.notes.extract import Extracted, extraction, states_amount
 from memory_v2.notes.languages import bare, says
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note
@@ -48,6 +48,7 @@ def _said(context: AuditContext) -> Iterator[Said]:
     notes = (*context.lasting, *context.logs)
     names = {normal(stem_of(note.name)) for note in notes}
     names |= {normal(note.sections[0].heading) for note in notes if note.sections and note.sections[0].heading}
+    names |= {normal(section.heading) for note in notes if is_index(note) for section in note.sections}
     subjects: dict[tuple[str, ...], str] = {}
     for note, item in context.statements:
         for number, line in enumerate(item.text.split("\n"), item.first_line):
@@ -76,6 +77,10 @@ NEWEST = 200
 NEAR = 0.1
 """How far from `~100` a number may be that agrees with it, as a share."""
 _LABEL = re.compile(r"([^:：(（]*)[:：]")
+_PORT = re.compile(r"\bport\b(?: (?:is|to|now|from \d+ to))*[ :=*_]*(\d{2,5})\b")
+"""A port, which is a number that is compared and not counted."""
+_VERBS = frozenset(map(stem, ("port", "listens", "runs", "uses", "changed", "moved", "answers", "serves", "available")))
+"""What is said of ports of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ def drift(context: AuditContext) -> Iterator[Finding]:
     lasting = {note.name for note in context.lasting}
     logs = {note.name for note in context.notes if is_log(note)}
     series: dict[str, list[Measurement]] = {}
-    totals = [measurement for measurement in _measurements(context) if measurement.reading.form == "total"]
+    counted = (measurement for measurement in _measurements(context) if measurement.reading.form == "total")
+    totals = [*counted, *_ports(context)]
     for one in totals:
         if one.source.file in logs and one.source.day and one.source.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)
@@ -153,6 +159,17 @@ def _measurements(context: AuditContext) -> Iterator[Measurement]:
             for reading in one.readings:
                 of_line = own & label if line.startswith(reading.name) else own
                 yield Measurement(reading, one, subject, frozenset() if one.grade == "marker" else of_line)
+
+
+def _ports(context: AuditContext) -> Iterator[Measurement]:
+    for note, item in context.statements:
+        found = _PORT.search(bare(item.text))
+        labelled = stated(item.text)
+        if found and not (labelled and normal(labelled[0]) == PORT):  # `Port: 80` below a heading is a value
+            words = content_words(" ".join((*item.headings, item.text)))
+            subject = frozenset(word for word in words if stem(word) not in _VERBS and _is_name(word))
+            source = extraction(item, note.name, "metrics", "marker", PORT, ())
+            yield Measurement(Reading(PORT, float(found[1])), source, subject, frozenset())
 
 
 def _is_name(word: str) -> bool:

@@ -20,6 +20,8 @@ from memory_v2.text.words import normal
 from memory_v2.tree.alike import alike
 from memory_v2.tree.numbers import show_numbers
 
+ALIKE = 0.7
+"""How much of their words two lines share at least that say the same."""
 LEAST_WORDS = 3
 """How many different words a copy has at least, without those of the grammar: shorter ones are labels."""
 MANY_NOTES = 4
@@ -54,7 +56,7 @@ def repeated(context: AuditContext) -> Iterator[Finding]:
             if first[0].name != against[0].name and _same_words(context, first[1], against[1]):
                 yield from _opposite(first, against)
         elif not _is_series(members) and not _is_form(context, members):
-            same = [first, *(member for member in members if _is_copy(member, first))]
+            same = [first, *(member for member in members[1:] if _is_copy(member, first))]
             if len(same) > 1:
                 copies.setdefault((first[0].name, same[1][0].name), []).append(same)
     yield from _duplicates(copies)
@@ -69,7 +71,8 @@ def _says_something(item: Item) -> bool:
 
 def _groups(context: AuditContext, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
-    grouped = [group.members for group in alike([_bare(item) for _, item in everything], LEAST_WORDS, context.words_of)]
+    texts = [_bare(item) for _, item in everything]
+    grouped = [group.members for group in alike(texts, LEAST_WORDS, context.words_of, ALIKE)]
     group_of = {number: place for place, members in enumerate(grouped) for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
     for number, (_, item) in enumerate(everything):
@@ -110,7 +113,8 @@ def _order(one: Said) -> tuple[object, ...]:
 
 
 def _is_copy(one: Said, first: Said) -> bool:
-    return one[0].name != first[0].name and _NUMBER.findall(one[1].text) == _NUMBER.findall(first[1].text)
+    is_other = one[0].name != first[0].name or not is_log(one[0])  # a log of one day may repeat itself
+    return is_other and _NUMBER.findall(one[1].text) == _NUMBER.findall(first[1].text)
 
 
 def _duplicates(copies: Copies) -> Iterator[Finding]:

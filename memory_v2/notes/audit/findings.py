@@ -53,6 +53,7 @@ TABLE: tuple[Code, ...] = (
     Code("duplicate", "notice", "two notes say the same", "keep it in one place, and link to it"),
     Code("not-curated", "notice", "no lasting note has this decision or lesson of a log", "add it if it is to last"),
     Code("unfinished", "notice", "it has been open for long", "do it, close it, or say that it is dropped"),
+    Code("unmentioned", "notice", "an index names what no log has named for long", "check whether it is still so"),
     Code("ambiguous-link", "notice", "a link fits several notes", "write the path in the link"),
     Code("orphan", "notice", "nothing links to this note or names it", "link it from the index, or archive it"),
     Code("byte-order-mark", "notice", "an invisible mark stands before the text", "save the file without it"),

@@ -1,0 +1,122 @@
+"""The conversations of ChatGPT and of Claude, as both export them: a zip file or its folder, with `conversations.json`.
+
+Each conversation is a document with its title and its day; what was said stands below who said it, in the order of the
+branch that was shown last. Attachments, tools and drafts that were left are no part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory_v2.errors import UsageError
+from memory_v2.files.left_out import LeftOut
+from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.text.slug import slug
+
+NAME = "conversations"
+FILE = "conversations.json"
+MAX_BYTES = 1_000_000_000
+"""How large the file may be that is read, in bytes: that of somebody who talked for years has some hundred million."""
+_SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
+"""Who is quoted; what the system and tools said is not."""
+
+
+def detect(folder: Path) -> str:
+    """By the file with the conversations, if it has any."""
+    return FILE if (folder / FILE).is_file() and any(map(_is_conversation, _read(folder))) else ""
+
+
+def is_zip(path: Path) -> bool:
+    """Whether a file is the zip file of such an export."""
+    return path.suffix.lower() == ".zip" and zipfile.is_zipfile(path)
+
+
+def scan(place: Path) -> Scan:
+    """Each conversation is a document, by its day. Raises `UsageError` if the file is no such export."""
+    documents, left_out = [], []
+    for number, told in enumerate(_read(place)):
+        name = f"{FILE}#{_text(told, 'id', 'conversation_id', 'uuid') or number}" if isinstance(told, dict) else FILE
+        said = list(_said(told)) if _is_conversation(told) else []
+        if not said:
+            left_out.append(LeftOut(name, "a conversation without a word", is_expected=True))
+            continue
+        title = _text(told, "title", "name") or "A conversation"
+        began = _moment(told.get("create_time") or told.get("created_at"))
+        text = f"# {title}\n\n" + "".join(f"**{speaker}:**\n\n{words.strip()}\n\n" for speaker, words in said)
+        month = f"{began:%Y-%m}/" if began else ""
+        place_of = f"{NAME}/{month}{slug(title) or 'conversation'}"
+        documents.append(SourceDocument(name, text, place_of, title, day=began and began.date()))
+    return Scan(NAME, sorted(documents, key=lambda document: document.name), left_out)
+
+
+def _read(place: Path) -> Sequence[Any]:
+    """What the file of the conversations holds."""
+    try:
+        if place.is_dir():
+            data = (place / FILE).read_bytes()
+        else:
+            with zipfile.ZipFile(place) as archive:
+                inside = next((one for one in archive.infolist() if one.filename.rpartition("/")[2] == FILE), None)
+                if inside is None or inside.file_size > MAX_BYTES:
+                    raise UsageError(f"{place} has no {FILE} that can be read")
+                data = archive.read(inside)
+        conversations = json.loads(data)
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+        raise UsageError(f"the conversations in {place} cannot be read: {error}") from error
+    return conversations if isinstance(conversations, list) else []
+
+
+def _is_conversation(told: object) -> bool:
+    return isinstance(told, dict) and (isinstance(told.get("mapping"), dict) or isinstance(_messages(told), list))
+
+
+def _messages(told: Mapping[str, Any]) -> object:
+    return told.get("chat_messages")
+
+
+def _said(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Who said what, in order: of ChatGPT's tree of messages the branch that ends in the current one."""
+    messages = _messages(told)
+    if not isinstance(messages, list):
+        nodes, branch, key = told["mapping"], list[Any](), told.get("current_node")
+        while isinstance(node := nodes.get(key), dict) and len(branch) <= len(nodes):
+            branch.append(node.get("message"))
+            key = node.get("parent")
+        messages = branch[::-1]
+    for message in messages:
+        if isinstance(message, dict):
+            author = message.get("author")
+            speaker = _SPEAKERS.get(_text(author, "role") if isinstance(author, dict) else _text(message, "sender"))
+            if speaker and (words := _words(message)):
+                yield speaker, words
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """The text of a message."""
+    content = message.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else content
+    said = (
+        [part if isinstance(part, str) else _text(part, "text") for part in parts if isinstance(part, str | dict)]
+        if isinstance(parts, list)
+        else []
+    )
+    return "\n\n".join(filter(None, map(str.strip, said))) or _text(message, "text").strip()
+
+
+def _text(told: Mapping[str, Any], *keys: str) -> str:
+    return next((value for key in keys if isinstance(value := told.get(key), str) and value.strip()), "")
+
+
+def _moment(value: object) -> datetime | None:
+    """A moment as both write them: seconds, or a text."""
+    try:
+        if isinstance(value, int | float):
+            return datetime.fromtimestamp(value, UTC)
+        return datetime.fromisoformat(value) if isinstance(value, str) else None
+    except (ValueError, OverflowError, OSError):
+        return None
