@@ -82,7 +82,7 @@ class Engine:
         def index() -> EntryIndex:
             return entries.files.open_index(self.storage, self.calendar, self.index_store)
 
-        return entries.store.EntryStore(self.storage, self.calendar, self.agent, index)
+        return entries.store.EntryStore(self.storage, index, self.calendar, self.agent)
 
     @cached_property
     def index_store(self) -> Store:

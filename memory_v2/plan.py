@@ -49,8 +49,11 @@ class Step:
 
     @property
     def diff(self) -> str:
-        """What changes on pages, as a unified diff; entries, of which a header changes, have none."""
-        return "".join(change.diff for change in self.changes if not change.path.startswith(f"{ENTRIES}/"))
+        """What changes on pages, as a unified diff; entries, of which a header changes, have none. A step that changes
+        another file says it in its facts."""
+        return str(self.facts.get("diff", "")) or "".join(
+            change.diff for change in self.changes if not change.path.startswith(f"{ENTRIES}/")
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the facts among the other keys, and a diff instead of the changes."""

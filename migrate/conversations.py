@@ -21,7 +21,7 @@ from memory_v2.text.slug import slug
 NAME = "conversations"
 FILE = "conversations.json"
 MAX_BYTES = 1_000_000_000
-"""How large the file may be that is read, in bytes: that of somebody who talked for years has some hundred million."""
+"""How large the file may be that is read, in bytes: years of talk have some hundred million."""
 _SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
 """Who is quoted; what the system and tools said is not."""
 
@@ -39,14 +39,14 @@ def is_zip(path: Path) -> bool:
 def scan(place: Path) -> Scan:
     """Each conversation is a document, by its day. Raises `UsageError` if the file is no such export."""
     documents, left_out = [], []
-    for number, told in enumerate(_read(place)):
-        name = f"{FILE}#{_text(told, 'id', 'conversation_id', 'uuid') or number}" if isinstance(told, dict) else FILE
-        said = list(_said(told)) if _is_conversation(told) else []
+    for number, chat in enumerate(_read(place)):
+        name = f"{FILE}#{_text(chat, 'id', 'conversation_id', 'uuid') or number}" if isinstance(chat, dict) else FILE
+        said = list(_said(chat)) if _is_conversation(chat) else []
         if not said:
             left_out.append(LeftOut(name, "a conversation without a word", is_expected=True))
             continue
-        title = _text(told, "title", "name") or "A conversation"
-        began = _moment(told.get("create_time") or told.get("created_at"))
+        title = _text(chat, "title", "name") or "A conversation"
+        began = _moment(chat.get("create_time") or chat.get("created_at"))
         text = f"# {title}\n\n" + "".join(f"**{speaker}:**\n\n{words.strip()}\n\n" for speaker, words in said)
         month = f"{began:%Y-%m}/" if began else ""
         place_of = f"{NAME}/{month}{slug(title) or 'conversation'}"
@@ -71,19 +71,19 @@ def _read(place: Path) -> Sequence[Any]:
     return conversations if isinstance(conversations, list) else []
 
 
-def _is_conversation(told: object) -> bool:
-    return isinstance(told, dict) and (isinstance(told.get("mapping"), dict) or isinstance(_messages(told), list))
+def _is_conversation(chat: object) -> bool:
+    return isinstance(chat, dict) and (isinstance(chat.get("mapping"), dict) or isinstance(_messages(chat), list))
 
 
-def _messages(told: Mapping[str, Any]) -> object:
-    return told.get("chat_messages")
+def _messages(chat: Mapping[str, Any]) -> object:
+    return chat.get("chat_messages")
 
 
-def _said(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _said(chat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Who said what, in order: of ChatGPT's tree of messages the branch that ends in the current one."""
-    messages = _messages(told)
+    messages = _messages(chat)
     if not isinstance(messages, list):
-        nodes, branch, key = told["mapping"], list[Any](), told.get("current_node")
+        nodes, branch, key = chat["mapping"], list[Any](), chat.get("current_node")
         while isinstance(node := nodes.get(key), dict) and len(branch) <= len(nodes):
             branch.append(node.get("message"))
             key = node.get("parent")
@@ -108,8 +108,8 @@ def _words(message: Mapping[str, Any]) -> str:
     return "\n\n".join(filter(None, map(str.strip, said))) or _text(message, "text").strip()
 
 
-def _text(told: Mapping[str, Any], *keys: str) -> str:
-    return next((value for key in keys if isinstance(value := told.get(key), str) and value.strip()), "")
+def _text(chat: Mapping[str, Any], *keys: str) -> str:
+    return next((value for key in keys if isinstance(value := chat.get(key), str) and value.strip()), "")
 
 
 def _moment(value: object) -> datetime | None:

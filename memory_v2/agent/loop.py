@@ -247,13 +247,9 @@ def _prepare(model: Model, operation: Operation) -> None:
     if (prepare := getattr(model, "prepare", None)) is None:
         return
     with operation.uncounted():
-        request = requests.start(prepare, f"loading {model.name}")
-        try:
-            operation.cancellation.wait(request.done, LOAD_SECONDS)
-        finally:
-            requests.abandon(request)
-    if request.answer and isinstance(request.answer[0], BaseException):
-        checked(request.answer[0])
+        loaded = _outcome(prepare, f"loading {model.name}", operation, LOAD_SECONDS)
+    if loaded and isinstance(loaded[0], BaseException):
+        checked(loaded[0])
 
 
 def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
@@ -269,14 +265,10 @@ def _wait(error: ModelError, number: int, operation: Operation) -> float | None:
 def _answer(model: Model, conversation: Conversation, operation: Operation) -> Reply:
     """What the model answers. The request is abandoned when the time is over or the operation is cancelled; the time
     that it waits for others' requests counts."""
-    request = requests.start(partial(model.respond, conversation), f"asking {model.name}")
-    try:
-        operation.cancellation.wait(request.done, operation.seconds_left)
-    finally:
-        requests.abandon(request)
-    if not request.answer:
+    answer = _outcome(partial(model.respond, conversation), f"asking {model.name}", operation, operation.seconds_left)
+    if not answer:
         raise ModelError(f"there was no answer within the limit of {operation.limits.seconds:g} seconds")
-    return checked(request.answer[0])
+    return checked(answer[0])
 
 
 def checked(answer: object) -> Reply:
@@ -293,71 +285,67 @@ def checked(answer: object) -> Reply:
     return answer
 
 
+def _outcome(act: Callable[[], object], name: str, operation: Operation, seconds: float) -> list[object]:
+    """What a model returns or raises; empty if it does neither in this time. Raises `Cancelled`."""
+    request = Request(act, name)
+    try:
+        operation.cancellation.wait(request.done, seconds)
+    finally:
+        request.abandon()
+    return request.answer
+
+
 MAX_REQUESTS = 32
 """Requests at work at once. Providers answer a few dozen of one key's requests at a time and refuse the others, which
 costs a retry; here they wait for a place instead."""
+_places = threading.BoundedSemaphore(MAX_REQUESTS)
 
 
 class Request:
-    """One request: `answer` is empty until `done`, then holds what the model returned or raised."""
+    """One request, in a thread of its own, as soon as there is a place for it. `answer` is empty until `done`, then
+    holds what the model returned or raised.
+
+    A model may hang for ever, and nothing can stop its thread. So whoever waits can abandon a request: its thread is
+    left behind, and its place is free again. The threads are daemons: none of them keeps the program from ending, which
+    is why `concurrent.futures` does not fit, as it joins its threads at exit.
+    """
 
     def __init__(self, respond: Callable[[], object], name: str) -> None:
-        self.name = name
         self.answer: list[object] = []
         self.done = threading.Event()
         self._respond = respond
+        self._changing = threading.Lock()
+        self._has_place = self._is_abandoned = False
+        threading.Thread(target=self._carry_out, name=name, daemon=True).start()
 
-    def carry_out(self) -> None:
-        """Asks the model, in the thread of the caller."""
+    def abandon(self) -> None:
+        """Frees the place of the request, whether it waits, is at work or is done."""
+        with self._changing:
+            self._is_abandoned = True
+            if self._has_place:
+                self._has_place = False
+                _places.release()
+
+    def _carry_out(self) -> None:
+        _places.acquire()
+        with self._changing:
+            if self._is_abandoned:
+                _places.release()
+                return
+            self._has_place = True
         try:
             self.answer.append(self._respond())
         except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
             self.answer.append(error)
         self.done.set()
+        self.abandon()
 
 
-class Pool:
-    """Carries out requests, the oldest first, each in a thread of its own.
-
-    A model may hang for ever, and nothing can stop its thread. So whoever waits can abandon a request: its thread is
-    left behind, and its place in the pool is free again. The threads are daemons: none of them keeps the program from
-    ending, which is why `concurrent.futures` does not fit, as it joins its threads at exit.
-    """
-
-    def __init__(self) -> None:
-        self._changing = threading.Lock()
-        self._waiting: list[Request] = []
-        self._at_work: set[Request] = set()
-
-    def start(self, respond: Callable[[], object], name: str) -> Request:
-        """Carries out a request as soon as there is a place for it."""
-        request = Request(respond, name)
-        with self._changing:
-            self._waiting.append(request)
-            self._fill_places()
-        return request
-
-    def abandon(self, request: Request) -> None:
-        """Frees the place of a request, whether it waits, is at work or is done."""
-        with self._changing:
-            if request in self._waiting:
-                self._waiting.remove(request)
-            self._at_work.discard(request)
-            self._fill_places()
-
-    def _fill_places(self) -> None:
-        while self._waiting and len(self._at_work) < MAX_REQUESTS:
-            request = self._waiting.pop(0)
-            self._at_work.add(request)
-            threading.Thread(target=self._carry_out, args=(request,), name=request.name, daemon=True).start()
-
-    def _carry_out(self, request: Request) -> None:
-        request.carry_out()
-        self.abandon(request)
+def _begin_anew() -> None:
+    """A child has the places of its parent, but none of its threads."""
+    global _places
+    _places = threading.BoundedSemaphore(MAX_REQUESTS)
 
 
-requests = Pool()
-"""The pool of this process."""
-
-if hasattr(os, "register_at_fork"):  # a child has the parent's pool, but none of its threads
-    os.register_at_fork(after_in_child=requests.__init__)  # type: ignore[misc]
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

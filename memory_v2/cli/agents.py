@@ -1,4 +1,4 @@
-"""The verbs that connect agents: mcp, context, config."""
+"""The verbs for agents: mcp, context, config; and `silica serve`, with backup, restore and keys."""
 
 from __future__ import annotations
 
@@ -6,70 +6,59 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any, Literal
 
 import click
 
 from memory_v2.cli.output import (
     Column,
+    Document,
+    Notice,
+    Output,
     on_terminal,
     out,
     out_json,
-    out_result,
     plain,
     plain_lines,
     table,
     tell,
-    tell_how_to_begin,
 )
-from memory_v2.cli.verb import ChosenMemory, Verb, json_option, option_for
+from memory_v2.cli.show import how_to_begin
+from memory_v2.cli.verb import ChosenMemory, Option, misuse, verb
 from memory_v2.configuration import PATH, SETTINGS, user_file
 from memory_v2.errors import SilicaError
 from memory_v2.locations import project_folder
-from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, WAYS, Way, check_installed
+from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, Way, check_installed
 from memory_v2.memory import Memory
+from memory_v2.service.options import DATABASE_URL, REDIS_URL, ServiceOptions
+from memory_v2.service.options import DEFAULT_HOST as SERVICE_HOST
+from memory_v2.service.options import DEFAULT_PORT as SERVICE_PORT
+from memory_v2.service.options import check_installed as check_service
 from memory_v2.settings import Settings, configured
 
 
-@click.command(cls=Verb)
-@click.option(
-    "--decide",
-    "way",
-    type=click.Choice(WAYS),
-    default="model",
-    show_default=True,
-    help="Who decides where texts go and how pages are divided.",
-)
-@click.option(
-    "--wait",
-    type=click.FloatRange(min=1, max=86_400),
-    default=DEFAULT_WAIT,
-    show_default=True,
-    help="Seconds that a text waits for the agent's decision; then it is filed without.",
-)
-@click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
-@click.option("--host", default=DEFAULT_HOST, show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65_535), default=DEFAULT_PORT, show_default=True, help="The port; 0: any free one."
-)
-@click.option("--structured", is_flag=True, help="Give each answer's facts as structured content too, for programs.")
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="Also answer web pages of this origin.")
-@json_option
-@click.pass_obj
+@verb()
 def mcp(
     chosen: ChosenMemory,
-    way: Way,
-    wait: float,
-    http: bool,
-    host: str,
-    port: int,
-    structured: bool,
-    origins: tuple[str, ...],
-    as_json: bool,
-) -> None:
+    way: Annotated[Way, Option("Who decides where texts go and how pages are divided.", "--decide")] = "model",
+    wait: Annotated[
+        float,
+        Option(
+            "Seconds that a text waits for the agent's decision; then it is filed without.",
+            type=click.FloatRange(min=1, max=86_400),
+        ),
+    ] = DEFAULT_WAIT,
+    http: Annotated[bool, "Serve over HTTP instead of standard input and output."] = False,
+    host: Annotated[str, "The address to listen on."] = DEFAULT_HOST,
+    port: Annotated[int, Option("The port; 0: any free one.", type=click.IntRange(0, 65_535))] = DEFAULT_PORT,
+    structured: Annotated[bool, "Give each answer's facts as structured content too, for programs."] = False,
+    origins: Annotated[tuple[str, ...], Option("Also answer web pages of this origin.", "--origin", "URL")] = (),
+    as_json: bool = False,
+) -> Iterator[Output]:
     """Serve the memory to agents by the Model Context Protocol.
 
     An agent's host starts this command and talks to it over standard input and output. With --http it serves any number
@@ -95,10 +84,16 @@ def mcp(
       silica memory --path ./notes mcp --http --port 8787
     """
     if as_json and not http:
-        raise click.UsageError("--json goes with --http: standard output carries the protocol")
+        raise misuse("--json goes with --http: standard output carries the protocol")
     check_installed()
     from memory_v2.mcp.calls import note_operation  # these need the extra
     from memory_v2.mcp.server import MemoryServer
+
+    def report(address: str) -> None:
+        if as_json:
+            out_json({"address": address})
+        else:
+            tell(f"serving {address} until Ctrl-C")
 
     model = "offline" if way == "planner" else chosen.model
     with chosen.opened(model=model, on_event=note_operation) as memory:
@@ -106,43 +101,34 @@ def mcp(
         if http:
             from memory_v2.mcp.http import serve as serve_http
 
-            report = _print_address if as_json else _tell_address
             token = os.environ.get(TOKEN, "")
             serve_http(served, host=host, port=port, token=token, origins=origins, on_address=report)
             return
         from memory_v2.mcp.stdio import serve as serve_stdio
 
-        if sys.stdin is not None and sys.stdin.isatty():
-            tell("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
+        if on_terminal(sys.stdin):
+            yield Notice("an agent's host starts this and talks to it; to try it by hand use --http. Ctrl-C ends it")
         serve_stdio(served)
 
 
-def _tell_address(address: str) -> None:
-    tell(f"serving {address} until Ctrl-C")
-
-
-def _print_address(address: str) -> None:
-    out_json({"address": address})
-
-
-HOOKS = ("session-start", "cursor", "copilot")
 INPUT_SECONDS = 1.0
 """Seconds to wait for what a host says on standard input; hosts write it at once, and some leave it open."""
 MOST_INPUT = 1_000_000
 """Bytes of it that are read."""
 
 
-@click.command(cls=Verb)
-@option_for(Memory.context, "max_tokens", "--max-tokens", metavar="COUNT", type=int)
-@click.option("--for", "project", metavar="NAME", help="The project's name. Default: that of the present folder.")
-@click.option(
-    "--hook",
-    type=click.Choice(HOOKS),
-    help="Print it as a host's hook does: cursor, copilot for its CLI, session-start for all others. Never fails.",
-)
-@json_option
-@click.pass_obj
-def context(chosen: ChosenMemory, max_tokens: int, project: str | None, hook: str | None, as_json: bool) -> None:
+@verb(Memory.context, project="--for")
+def context(
+    chosen: ChosenMemory,
+    max_tokens: int,
+    project: Annotated[
+        str | None, Option("The project's name. Default: that of the present folder.", metavar="NAME")
+    ] = None,
+    hook: Annotated[
+        Literal["session-start", "cursor", "copilot"] | None,
+        "Print it as a host's hook does: cursor, copilot for its CLI, session-start for all others. Never fails.",
+    ] = None,
+) -> Iterator[Output]:
     """Print what an agent's session begins with.
 
     The root page, then the pages about the present project, framed as data and cut to a limit of tokens. No model is
@@ -158,12 +144,10 @@ def context(chosen: ChosenMemory, max_tokens: int, project: str | None, hook: st
         return
     with Memory.open(chosen.path, chosen.model) as memory:
         found = memory.context(max_tokens, project or _project(_present_folder()))
-        if as_json:
-            out_result(found)
-        else:
-            out(plain_lines(found.text), newline=False)
+        yield Document(found)
+        yield plain_lines(found.text).encode()
         if not found.text:
-            tell_how_to_begin(memory)
+            yield from how_to_begin(memory)
 
 
 def _text_for_hook(chosen: ChosenMemory, max_tokens: int, project: str | None) -> str:
@@ -234,10 +218,8 @@ def _input() -> bytes:
 SETTING_COLUMNS = (Column("setting"), Column("value"), Column("from", is_long=True), Column("variable", drop=1))
 
 
-@click.command(cls=Verb)
-@json_option
-@click.pass_obj
-def config(chosen: ChosenMemory, as_json: bool) -> None:
+@verb()
+def config(chosen: ChosenMemory) -> Iterator[Output]:
     """Show each setting, its value and where it comes from.
 
     An option before the verb counts first, then the environment, then silica.toml in the memory's folder, then
@@ -259,17 +241,102 @@ def config(chosen: ChosenMemory, as_json: bool) -> None:
     found = configured(os.environ, chosen.path, chosen.model)
     settings = Settings.from_configuration(found, os.environ)  # a value that means nothing is told before any is shown
     own = user_file(os.environ)
-    rows = [(setting, found.find(setting)) for setting in SETTINGS]
-    if rows[0][1].origin == "--path":
-        rows[0] = (PATH, replace(rows[0][1], origin=chosen.option))
-    if as_json:
-        values = [
-            {"setting": setting.key, "value": given.text, "from": given.origin, "variable": setting.variable}
-            for setting, given in rows
-        ]
-        where = {"user_file": str(own) if own else None, "files_read": [str(file) for file in found.files]}
-        out_json({"settings": values, "path": str(settings.path), **where, "ignored": found.ignored})
-        return
-    cells = [[setting.key, plain(given.text), plain(given.origin), setting.variable] for setting, given in rows]
-    for line in table(SETTING_COLUMNS, cells):
-        out(line)
+    rows = []
+    for setting in SETTINGS:
+        given = found.find(setting)
+        origin = chosen.option if setting is PATH and given.origin == "--path" else given.origin
+        rows.append({"setting": setting.key, "value": given.text, "from": origin, "variable": setting.variable})
+    files = [str(file) for file in found.files]
+    yield Document(
+        settings=rows,
+        path=str(settings.path),
+        user_file=str(own) if own else None,
+        files_read=files,
+        ignored=found.ignored,
+    )
+    yield from table(SETTING_COLUMNS, [list(map(plain, row.values())) for row in rows])
+
+
+@click.group("serve", invoke_without_command=True)
+@click.option(
+    "--path", metavar="FOLDER", help="The memory's folder. Default: SILICA_MEMORY_PATH, else ~/.silica/memory_v2."
+)
+@click.option("--host", default=SERVICE_HOST, show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=SERVICE_PORT, show_default=True, help="The port; 0: any free one."
+)
+@click.option("--model", metavar="NAME", help="The model of the memory. Default: SILICA_MEMORY_MODEL, else offline.")
+@click.pass_context
+def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str | None) -> None:
+    """Serve the memory to many agents, over REST, WebSocket and SSE.
+
+    All is kept in the memory's folder: the pages, and one SQLite file. The first start prints a key, once. It needs the
+    extra: pip install 'silica-memory[service]'.
+
+    \b
+    Examples:
+      silica serve
+      silica serve --path ./shared --port 9000
+      silica serve keys --tenant acme --source hawk
+      silica serve backup shared.tar.gz
+
+    \b
+    Environment:
+      DATABASE_URL   PostgreSQL, such as postgresql://user@host/name, for what
+                     only the service has (one SQLite file)
+      REDIS_URL      Redis or Valkey, such as redis://host:6379, with which the
+                     service may run in several processes (one process)
+    """
+    settings = Settings.from_environment(os.environ, path, model)
+    databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
+    ctx.obj = ServiceOptions(settings.path, host, port, databases[DATABASE_URL], databases[REDIS_URL], model)
+    if ctx.invoked_subcommand is None:
+        _service().serve(ctx.obj, _report)
+
+
+def _service() -> ModuleType:
+    """The module that starts the service. Raises `InvalidSetting` if the extra is missing."""
+    check_service()
+    from memory_v2.service import server
+
+    return server
+
+
+def _report(address: str, token: str | None) -> None:
+    shown = token or "dm_…"
+    if token:
+        out(f"key, shown this once: {token}\n")
+    out(
+        f"serving {address} until Ctrl-C; try:\n"
+        f"  curl -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' \\\n"
+        f"""    -d '{{"session_id": "CHAT-1"}}' {address}/api/v1/memory/context\n"""
+    )
+
+
+@serve.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.pass_obj
+def backup(options: ServiceOptions, file: Path) -> None:
+    """Write everything into one FILE; the service may be running."""
+    tell(f"{_service().back_up(options, file)} files are in {file}")
+
+
+@serve.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.pass_obj
+def restore(options: ServiceOptions, file: Path) -> None:
+    """Restore a backup FILE into an empty folder, after checking it."""
+    tell(f"{_service().restore(options, file)} files are in {options.folder}")
+
+
+@serve.command()
+@click.option("--tenant", default="default", show_default=True, help="The tenant; a new name makes a new tenant.")
+@click.option("--source", "sources", multiple=True, metavar="NAME", help="An agent that it speaks for; any by default.")
+@click.option("--scope", "scopes", multiple=True, metavar="NAME", help="memory:read and memory:write by default.")
+@click.option("--tier", default="standard_tier", show_default=True, help="free_tier, standard_tier or unlimited_tier.")
+@click.pass_obj
+def keys(options: ServiceOptions, tenant: str, sources: tuple[str, ...], scopes: tuple[str, ...], tier: str) -> None:
+    """Make a key and print it, once."""
+    given = {"tenant": tenant, "sources": list(sources), "scopes": list(scopes), "tier": tier}
+    token = _service().add_key(options, {name: value for name, value in given.items() if value})
+    out(f"{token}\n")

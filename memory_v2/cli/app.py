@@ -2,87 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from memory_v2 import __version__
 from memory_v2.cli.edge import Program
-from memory_v2.cli.verb import ChosenMemory, MemoryVerbs, loaded
+from memory_v2.cli.verb import WHICH_MEMORY, ChosenMemory, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
-VERBS = {
-    "Every day": {
-        "write": "pages",
-        "search": "search",
-        "read": "pages",
-        "tree": "overview",
-        "edit": "pages",
-        "capture": "entries",
-        "history": "history",
-        "undo": "history",
-        "check": "overview",
-        "init": "connect",
-    },
-    "More: pages": {
-        "ls": "overview",
-        "split": "pages",
-        "merge": "pages",
-        "rename": "pages",
-        "delete": "pages",
-        "graph": "overview",
-    },
-    "More: entries": {
-        "entries": "entries",
-        "route": "curate",
-        "consolidate": "curate",
-        "age": "curate",
-        "verify": "curate",
-        "promote": "curate",
-        "dedupe": "curate",
-        "status": "curate",
-        "domains": "curate",
-    },
-    "More: what has changed": {
-        "show": "history",
-        "diff": "history",
-        "blame": "history",
-        "restore": "history",
-        "checkpoint": "maintenance",
-        "forget": "maintenance",
-        "gc": "maintenance",
-        "trace": "traces",
-        "replay": "traces",
-    },
-    "More: in and out": {
-        "import": "transfer:import_verb",
-        "migrate": "transfer",
-        "export": "transfer",
-    },
-    "More: agents and settings": {
-        "mcp": "agents",
-        "context": "agents",
-        "config": "agents",
-    },
+SECTIONS = {
+    "Every day": ("write", "search", "read", "tree", "edit", "capture", "history", "undo", "check", "init"),
+    "More: pages": ("ls", "replace", "split", "merge", "rename", "delete", "graph"),
+    "More: entries": ("entries", "route", "consolidate", "age", "verify", "promote", "dedupe", "status", "domains"),
+    "More: what has changed": ("show", "diff", "blame", "restore", "checkpoint", "forget", "gc", "trace", "replay"),
+    "More: in and out": ("import", "migrate", "export"),
+    "More: agents and settings": ("mcp", "context", "config"),
 }
-"""The verbs of `silica memory` in the order of its help, by purpose: each with its module in this folder, and the
-function there if that has another name."""
+"""The verbs of `silica memory` in the order of its help, by purpose."""
+MODULES = {
+    "pages": ("write", "read", "edit", "replace", "split", "merge", "rename", "delete"),
+    "overview": ("search", "tree", "ls", "graph", "check"),
+    "entries": ("capture", "route", "consolidate", "age", "verify", "promote", "dedupe", "status", "domains"),
+    "history": ("history", "undo", "show", "diff", "blame", "restore", "forget", "gc"),
+    "traces": ("trace", "replay"),
+    "transfer": ("import", "migrate", "export"),
+    "agents": ("mcp", "context", "config"),
+    "connect": ("init",),
+    "app": ("entries", "checkpoint"),
+}
+"""The modules of this folder, with the verbs in each. That of `show`, which means something else there, is
+`show_verb`."""
+ENTRIES_VERBS = ("ls", "import", "export", "show", "retract")
+CHECKPOINT_VERBS = ("create", "list", "show", "export", "load", "restore")
+NOTES_VERBS = ("index", "status", "search", "extract", "digest", "audit", "graph", "watch", "archive", "undo")
+NOTES_MODULES = {
+    "notes": ("index", "status", "search", "graph", "archive", "undo"),
+    "notes_findings": ("extract", "digest", "audit", "watch"),
+}
 
-NOTES_VERBS = {
-    "Verbs": {
-        "index": "notes_reading",
-        "status": "notes_reading",
-        "search": "notes_reading",
-        "extract": "notes_working",
-        "digest": "notes_working",
-        "audit": "notes_working",
-        "graph": "notes_reading",
-        "watch": "notes_changing",
-        "archive": "notes_changing",
-        "undo": "notes_changing",
-    }
-}
-"""The verbs of `silica notes`, likewise."""
+
+class Verbs(click.Group):
+    """The verbs of a group, by purpose. The module of a verb is imported when it is asked for."""
+
+    command_class = Verb
+
+    def __init__(
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[str]],
+        modules: Mapping[str, Sequence[str]],
+        prefix: str = "",
+        **extra: Any,
+    ) -> None:
+        super().__init__(*args, **{"invoke_without_command": True, **extra})
+        self._sections, self._prefix = sections, prefix
+        self._modules = {verb: module for module, verbs in modules.items() for verb in verbs}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the sections, not by name."""
+        return [verb for verbs in self._sections.values() for verb in verbs]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A section for each purpose."""
+        longest = max(map(len, self._modules))
+        for purpose, verbs in self._sections.items():
+            found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
+            room = formatter.width - longest - 6
+            with formatter.section(purpose):
+                formatter.write_dl([(f"{verb:{longest}}", c.get_short_help_str(room)) for verb, c in found if c])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As click does; for a name that no verb has, all are imported, so that click can name those like it."""
+        for name in (cmd_name,) if cmd_name in self._modules else self._modules:
+            self.commands[name] = loaded(self._modules[name], f"{self._prefix}{name}", name)
+        return self.commands.get(cmd_name)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; for --json before the verb, the error says where it goes."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name != "--json":
+                raise
+            raise click.UsageError(f"--json goes after the verb: {ctx.command_path} VERB --json", ctx) from error
 
 
 class Commands(Program):
@@ -94,7 +99,7 @@ class Commands(Program):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does."""
-        return loaded("serve", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
+        return loaded("agents", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
 
 
 @click.group(cls=Commands, invoke_without_command=True)
@@ -152,10 +157,10 @@ Exit codes:
 
 @silica.group(
     "memory",
-    cls=MemoryVerbs,
-    sections=VERBS,
+    cls=Verbs,
+    sections=SECTIONS,
+    modules=MODULES,
     epilog=ENVIRONMENT,
-    invoke_without_command=True,
     options_metavar="[--path FOLDER] [--model NAME]",
     subcommand_metavar="VERB ...",
 )
@@ -170,11 +175,7 @@ Exit codes:
     metavar="FOLDER",
     help="The memory of the project in this folder: .silica/memory in its git repository, whatever the worktree.",
 )
-@click.option(
-    "--persona",
-    metavar="NAME",
-    help="The memory of a persona, in ~/.silica/personas.",
-)
+@click.option("--persona", metavar="NAME", help="The memory of a persona, in ~/.silica/personas.")
 @click.option(
     "--model",
     metavar="NAME",
@@ -195,11 +196,15 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
     """
     ctx.obj = ChosenMemory.from_options(path, model, project, persona)
     if ctx.invoked_subcommand is None:
-        ctx.invoke(loaded("overview:summary"))
+        ctx.invoke(loaded("overview", "summary"))
 
 
 @silica.group(
-    "notes", cls=MemoryVerbs, sections=NOTES_VERBS, invoke_without_command=True, subcommand_metavar="VERB [FOLDER] ..."
+    "notes",
+    cls=Verbs,
+    sections={"Verbs": NOTES_VERBS},
+    modules=NOTES_MODULES,
+    subcommand_metavar="VERB [FOLDER] ...",
 )
 @click.pass_context
 def notes(ctx: click.Context) -> None:
@@ -228,3 +233,52 @@ def notes(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+
+
+@click.group(
+    cls=Verbs,
+    sections={"Commands": ENTRIES_VERBS},
+    modules={"entries": ENTRIES_VERBS},
+    prefix="entries_",
+    epilog=WHICH_MEMORY.format(verb="entries"),
+    subcommand_metavar="VERB ...",
+)
+@click.pass_context
+def entries(context: click.Context) -> None:
+    """List, show and retract entries, bring some in, and write them out.
+
+    Entries are what 'silica memory capture' puts down: short, dated observations. With --json, each verb prints one
+    JSON document.
+
+    \b
+    Examples:
+      silica memory entries ls --tag ctr --json
+      silica memory entries show hawk/obs-2026-02-15-001
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@click.group(
+    cls=Verbs,
+    sections={"Commands": CHECKPOINT_VERBS},
+    modules={"history": CHECKPOINT_VERBS},
+    prefix="checkpoint_",
+    epilog=WHICH_MEMORY.format(verb="checkpoint"),
+    subcommand_metavar="VERB ...",
+)
+@click.pass_context
+def checkpoint(context: click.Context) -> None:
+    """Name a point of the history, export it, and go back to it.
+
+    A checkpoint holds all pages and entries as they are when it is made. Exported, it is a file with a version and a
+    checksum, which can be loaded into any memory. With --json, each verb prints one JSON document.
+
+    \b
+    Examples:
+      silica memory checkpoint create before-the-move
+      silica memory checkpoint export before-the-move backup.jsonl
+      silica memory --path ./other checkpoint load backup.jsonl
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

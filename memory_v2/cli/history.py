@@ -1,39 +1,42 @@
-"""The verbs about the past of the pages: history, show, diff, blame, undo, restore."""
+"""The verbs about the past: history, show, diff, blame, undo, restore; checkpoint and its verbs; forget, gc."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
-
-import click
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from memory_v2.cli.output import (
     Column,
+    Document,
+    Hint,
+    Notice,
+    Output,
     confirmed,
     diff_lines,
+    is_asked,
     named,
     on_terminal,
     out,
-    out_result,
     plain,
     plain_lines,
-    report,
     style,
     table,
-    tell,
     working,
-    yes_option,
 )
-from memory_v2.cli.verb import Verb, json_option, with_memory
+from memory_v2.cli.show import changed, label, plan_lines, renders, show
+from memory_v2.cli.verb import Most, TextFile, Words, Yes, given_text, misuse, verb
 from memory_v2.memory import Memory
+from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.serialize import document, shown_document
-from memory_v2.text.amounts import counted
+from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
-    from memory_v2.operations.history import BlamedLine, PastOperation
+    from memory_v2.entries.checkpoints import Checkpoint, CheckpointContents, ExportedCheckpoint
+    from memory_v2.operations.history import BlamedLine, Packed, PastOperation
     from memory_v2.operations.results import Result
     from memory_v2.storage.history import Revision
 
@@ -54,25 +57,13 @@ LINES = (
     Column("line", is_number=True),
     Column("text", is_long=True),
 )
+CHECKPOINTS = (Column("checkpoint"), Column("when"), Column("revision", drop=1))
 SHORT = 12
 """Characters of an id that are shown: with fewer, long histories would have two of the same name."""
 
 
-@click.command(cls=Verb)
-@click.argument("page", required=False)
-@click.option(
-    "-n",
-    "--limit",
-    "most",
-    metavar="COUNT",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="The maximum number listed.",
-)
-@json_option
-@with_memory
-def history(memory: Memory, page: str | None, most: int, as_json: bool) -> None:
+@verb(Memory.history, "path")
+def history(memory: Memory, path: str | None, most: Most = 20) -> Iterator[Output]:
     """List past operations, newest first.
 
     Each write, split, merge … with its id, who decided it, and the pages it changed; 'outside' is an edit by hand. With
@@ -84,26 +75,20 @@ def history(memory: Memory, page: str | None, most: int, as_json: bool) -> None:
       silica memory history projects/silica -n 5
       silica memory history | cut -f1,4
     """
-    operations = memory.history(page)
-    if as_json:
-        out_result({"operations": operations[:most]})
-    elif operations:
-        seen = on_terminal(sys.stdout)
-        for line in table(OPERATIONS, [_row(operation, seen) for operation in operations[:most]]):
-            out(line)
-    if not operations and page:
-        tell(f"no operation has changed {page_path(page)} yet")
+    operations = memory.history(path)
+    yield Document(operations=operations[:most])
+    seen = on_terminal(sys.stdout)
+    yield from table(OPERATIONS, [_row(operation, seen) for operation in operations[:most]])
+    if not operations and path:
+        yield Notice(f"no operation has changed {page_path(path)} yet")
     elif not operations:
-        tell(f"{memory.storage.where} has no history yet; every write, split, merge … will be listed here")
-    elif len(operations) > most and on_terminal(sys.stdout):
-        tell(f"{len(operations) - most:,} older not shown; -n {len(operations)} lists all")
+        yield Notice(f"{memory.storage.where} has no history yet; every write, split, merge … will be listed here")
+    elif len(operations) > most and seen:
+        yield Notice(f"{len(operations) - most:,} older not shown; -n {len(operations)} lists all")
 
 
-@click.command(cls=Verb)
-@click.argument("revision")
-@json_option
-@with_memory
-def show(memory: Memory, revision: str, as_json: bool) -> None:
+@verb(Memory.show, "revision")
+def show_verb(memory: Memory, revision: str) -> Iterator[Output]:
     """Show a past operation: what, why, who decided, and the diff.
 
     REVISION is an id that 'silica memory history' lists, or the beginning of one. A write is shown with the splits that
@@ -114,27 +99,18 @@ def show(memory: Memory, revision: str, as_json: bool) -> None:
       silica memory show 3fa09c
     """
     operation, changes = memory.show(revision)
-    if as_json:
-        out_result(shown_document(operation, changes))
-        return
+    yield Document(shown_document(operation, changes))
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
-    moment = f"{operation.when:%Y-%m-%d %H:%M:%S} UTC"
-    out(f"{style(operation.id, fg='cyan')}  {moment}{style(undone, fg='yellow')}")
+    yield f"{label(operation.id)}  {operation.when:%Y-%m-%d %H:%M:%S} UTC{style(undone, fg='yellow')}"
     for entry in reversed(operation.revisions):
-        for line in _revision_lines(entry):
-            out(line)
+        yield from _revision_lines(entry)
     if changes:
-        out("")
-    for line in diff_lines(changes.diff):
-        out(line)
+        yield ""
+    yield from diff_lines(changes.diff)
 
 
-@click.command(cls=Verb)
-@click.argument("old")
-@click.argument("new", required=False)
-@json_option
-@with_memory
-def diff(memory: Memory, old: str, new: str | None, as_json: bool) -> None:
+@verb(Memory.diff, "old", "new")
+def diff(memory: Memory, old: str, new: str | None) -> Iterator[Output]:
     """Show what changed between two past operations.
 
     Compares the pages as they were after the operation OLD with the pages after NEW, or without NEW with the pages as
@@ -146,20 +122,14 @@ def diff(memory: Memory, old: str, new: str | None, as_json: bool) -> None:
       silica memory diff 3fa09c 77b1e2
     """
     changes = memory.diff(old, new)
-    if as_json:
-        out_result({"old": old, "new": new} | document(changes))
-        return
-    for line in diff_lines(changes.diff):
-        out(line)
+    yield Document({"old": old, "new": new} | document(changes))
+    yield from diff_lines(changes.diff)
     if not changes:
-        tell("no difference")
+        yield Hint("no difference")
 
 
-@click.command(cls=Verb)
-@click.argument("page", default=ROOT)
-@json_option
-@with_memory
-def blame(memory: Memory, page: str, as_json: bool) -> None:
+@verb(Memory.blame, "path")
+def blame(memory: Memory, path: str) -> Iterator[Output]:
     """Show which operation brought each line of a page.
 
     Each line with the id of the commit that brought it, its date, what was done and who decided it. Without PAGE, the
@@ -170,13 +140,9 @@ def blame(memory: Memory, page: str, as_json: bool) -> None:
       silica memory blame projects/silica
       silica memory blame projects/silica | cut -f1,6
     """
-    lines = memory.blame(page)
-    if as_json:
-        out_result({"path": page_path(page or ROOT), "lines": lines})
-        return
-    seen = on_terminal(sys.stdout)
-    for row in table(LINES, [_blamed(line, seen) for line in lines]):
-        out(row)
+    lines = memory.blame(path)
+    yield Document(path=page_path(path or ROOT), lines=lines)
+    yield from table(LINES, [_blamed(line, on_terminal(sys.stdout)) for line in lines])
 
 
 def _row(operation: PastOperation, seen: bool) -> list[str]:
@@ -226,12 +192,8 @@ def _blamed(line: BlamedLine, seen: bool) -> list[str]:
     return [*told, str(line.number), text.expandtabs(4) if seen else text]
 
 
-@click.command(cls=Verb)
-@click.argument("revision", required=False)
-@yes_option
-@json_option
-@with_memory
-def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None:
+@verb(Memory.undo, "revision")
+def undo(memory: Memory, revision: str | None, yes: Yes = False) -> Iterator[Output]:
     """Undo an operation.
 
     The pages that it changed become what they were before it, byte for byte. Without REVISION, or with 'last', the
@@ -244,7 +206,8 @@ def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None
       silica memory undo 3fa09c --yes
     """
     memory.entries.store.pick_up_last()  # it may be what is to be undone
-    operation = memory.show(revision)[0] if revision not in (None, "last") else _newest(memory)
+    newest = (one for one in memory.history() if one.is_next)  # what `Memory.undo` undoes if no operation is named
+    operation = memory.show(revision)[0] if revision not in (None, "last") else next(newest, None)
     # What the question named is undone, even if somebody writes meanwhile; where nothing can be, the refusal is told.
     if operation is not None and not operation.undone_by:
         extent = counted(len(operation.paths), "page")
@@ -253,16 +216,11 @@ def undo(memory: Memory, revision: str | None, yes: bool, as_json: bool) -> None
     with working("undoing"):
         result = memory.undo(operation.id if operation else None)
     sentence = f"undone: {_named(operation)}" if operation else "undone"
-    report(result, [sentence, *_pages(result, "as before")], as_json, operation=operation)
+    yield from changed(result, sentence, *_pages(result, "as before"), operation=operation)
 
 
-@click.command(cls=Verb)
-@click.argument("revision")
-@click.argument("page", required=False)
-@yes_option
-@json_option
-@with_memory
-def restore(memory: Memory, revision: str, page: str | None, yes: bool, as_json: bool) -> None:
+@verb(Memory.restore, "revision", "path")
+def restore(memory: Memory, revision: str, path: str | None, yes: Yes = False) -> Iterator[Output]:
     """Restore a page, or all pages, to an earlier state.
 
     The pages become what they were after the operation REVISION. Without PAGE, all do, and pages created since are
@@ -273,24 +231,16 @@ def restore(memory: Memory, revision: str, page: str | None, yes: bool, as_json:
       silica memory restore 3fa09c projects/silica
       silica memory restore 3fa09c --yes
     """
-    what = page_path(page) if page is not None else "all pages"
+    what = page_path(path) if path is not None else "all pages"
     operation = memory.show(revision)[0]
     then = f"after {_named(operation)}"
     if not confirmed(f"Restore {plain(what)} to the state {then}?", yes, "nothing was restored"):
         return
     with working("restoring"):
-        result = memory.restore(operation.id, page)
-    shown = style(plain(what), fg="cyan")
-    if result.changed_pages:
-        sentence = f"{shown} restored to the state {then}"
-    else:
-        sentence = f"{shown} already in the state {then}"
-    report(result, [sentence, *_pages(result, "restored")], as_json, operation=operation)
-
-
-def _newest(memory: Memory) -> PastOperation | None:
-    """What `Memory.undo` undoes if no operation is named."""
-    return next((one for one in memory.history() if one.is_next), None)
+        result = memory.restore(operation.id, path)
+    done = "restored to" if result.changed_pages else "already in"
+    sentence = f"{label(what)} {done} the state {then}"
+    yield from changed(result, sentence, *_pages(result, "restored"), operation=operation)
 
 
 def _named(operation: PastOperation) -> str:
@@ -303,3 +253,188 @@ def _pages(result: Result, done: str) -> list[str]:
     stored = sorted(path for path, text in after.items() if text is not None)
     removed = sorted(path for path, text in after.items() if text is None)
     return [f"  {word}: {named(paths)}" for word, paths in ((done, stored), ("removed", removed)) if paths]
+
+
+OTHERWISE = "nothing was changed"
+
+
+@verb(Checkpoints.create_checkpoint, "name")
+def checkpoint_create() -> None:
+    """Give the present state of all pages and entries a name.
+
+    Edits by hand and captured entries are in it. A name has letters, digits, '.', '_' and '-'.
+
+    \b
+    Examples:
+      silica memory checkpoint create 2026-02
+    """
+
+
+@renders("Checkpoint")
+def _created(made: Checkpoint) -> Iterator[Output]:
+    yield f"checkpoint {label(made.name)} made, as {made.revision}"
+
+
+@verb(Checkpoints.list_checkpoints)
+def checkpoint_list(memory: Memory) -> Iterator[Output]:
+    """List the checkpoints, oldest first.
+
+    \b
+    Examples:
+      silica memory checkpoint list
+    """
+    found = memory.checkpoints.list_checkpoints()
+    yield Document(checkpoints=found)
+    yield from table(CHECKPOINTS, [[plain(one.name), _when(one), one.revision] for one in found])
+    if not found:
+        yield Hint("there is no checkpoint; make one with: silica memory checkpoint create NAME")
+
+
+@verb(Checkpoints.show_checkpoint, "name")
+def checkpoint_show() -> None:
+    """Show what a checkpoint holds, and what differs from it now.
+
+    \b
+    Examples:
+      silica memory checkpoint show 2026-02
+    """
+
+
+@renders("CheckpointContents")
+def _contents(shown: CheckpointContents) -> Iterator[Output]:
+    yield f"checkpoint {label(shown.checkpoint.name)} of {_when(shown.checkpoint)}, as {shown.checkpoint.revision}"
+    yield _held(shown)
+    yield f"changed since: {named(shown.changed)}" if shown.changed else "nothing has changed since"
+
+
+@verb(Checkpoints.export_checkpoint, "name", "file", doing="exporting")
+def checkpoint_export() -> None:
+    """Write a checkpoint to a file.
+
+    The file has a line of JSON for each page and entry. Its first line has the version and the checksum, by which
+    'load' tells whether the file is whole.
+
+    \b
+    Examples:
+      silica memory checkpoint export 2026-02 ~/backup/memory-2026-02.jsonl
+    """
+
+
+@renders("ExportedCheckpoint")
+def _exported(done: ExportedCheckpoint) -> Iterator[Output]:
+    yield f"{label(done.file)} · {_held(done)}"
+
+
+def _held(held: CheckpointContents | ExportedCheckpoint) -> str:
+    return f"{counted(held.pages, 'page')} and {counted_entries(held.entries)}, {size(held.size_bytes)}"
+
+
+@verb(Checkpoints.load_checkpoint, "file")
+def checkpoint_load(memory: Memory, file: Path, yes: Yes = False) -> Iterator[Output]:
+    """Make all pages and entries those of a checkpoint's file.
+
+    A file that is damaged, or of a newer version, is refused. What was there before stays in the history, and 'silica
+    memory undo' brings it back.
+
+    \b
+    Examples:
+      silica memory checkpoint load ~/backup/memory-2026-02.jsonl --yes
+    """
+    if confirmed(f"Make all pages and entries those of {plain(str(file))}?", yes, OTHERWISE):
+        with working("loading"):
+            result = memory.checkpoints.load_checkpoint(file)
+        yield from _as_in(result, str(file))
+
+
+@verb(Checkpoints.restore_checkpoint, "name")
+def checkpoint_restore(memory: Memory, name: str, yes: Yes = False) -> Iterator[Output]:
+    """Make all pages and entries those of a checkpoint.
+
+    What was there before stays in the history, and 'silica memory undo' brings it back.
+
+    \b
+    Examples:
+      silica memory checkpoint restore 2026-02
+    """
+    if confirmed(f"Make all pages and entries those of the checkpoint {plain(name)}?", yes, OTHERWISE):
+        with working("restoring"):
+            result = memory.checkpoints.restore_checkpoint(name)
+        yield from _as_in(result, name)
+
+
+def _as_in(result: Result, what: str) -> Iterator[Output]:
+    if result.changed_pages:
+        done = f"all is as in {label(what)} now, recorded as {result.revision}"
+        yield from changed(result, done, f"  changed: {named(result.changed_pages)}")
+    else:
+        yield from changed(result, f"all is as in {label(what)} already")
+
+
+def _when(one: Checkpoint) -> str:
+    return f"{one.when:%Y-%m-%d %H:%M} UTC"
+
+
+@verb(Memory.forget, path="--page")
+def forget(
+    memory: Memory,
+    text: Words,
+    file: TextFile,
+    path: str | None,
+    lines: str | None,
+    dry_run: Annotated[bool, "Only show where it stands."],
+    yes: Yes,
+) -> Iterator[Output]:
+    """Take a text, a page or lines out of the memory and its past, for good.
+
+    It goes from pages, history, traces, pending notes, index and old versions in a bucket; '(forgotten)' stands in its
+    place. This cannot be undone, and needs --yes where nobody can be asked. The history says that something was
+    forgotten, not what. What you pass as an argument stays in your shell's history: better use standard input.
+
+    A text is found to the letter: other spellings, which are shown, stay. With --page the page goes, and each line that
+    it has or had, unless the line also stands on another page. With --lines only these lines go, wherever they stand.
+
+    \b
+    Examples:
+      silica memory forget --dry-run "KX-4711"
+      silica memory forget --yes < secret.txt
+      silica memory forget --page people/ada
+      silica memory forget --page projects/silica --lines 3-5
+    """
+    if path is not None and (text or file is not None):
+        raise misuse("name a text or --page, not both")
+    if not (dry_run or yes or is_asked(yes)):
+        raise misuse(
+            "what is forgotten cannot be brought back: add --yes to do it, or --dry-run to see where it stands"
+        )
+    given = None if path is not None else given_text(text, file)
+    with working("searching the memory and its past"):
+        plan = memory.forget(given, path, lines)
+    if plan.due and not dry_run:
+        if is_asked(yes):
+            out("\n".join(plan_lines(plan)))
+        if not confirmed("Forget this for good? It cannot be undone.", yes, "nothing was forgotten"):
+            return
+        with working("forgetting"):
+            plan = memory.forget(given, path, lines, apply=True)
+    yield from show(plan)
+
+
+@verb(Memory.pack_history, doing="packing the history")
+def gc() -> None:
+    """Pack the history into one file.
+
+    Nothing is lost. A large history takes less space afterwards and is read faster.
+
+    \b
+    Example:
+      silica memory gc
+    """
+
+
+@renders("Packed")
+def _packed(packed: Packed) -> Iterator[Output]:
+    if packed.objects:
+        sizes = f"{packed.bytes_before:,} → {size(packed.bytes_after)}"
+        yield f"history packed: {sizes}, {counted(packed.objects, 'object')}"
+    else:
+        yield f"nothing to pack: the history is {size(packed.bytes_after)}"

@@ -1,4 +1,8 @@
-"""What the verbs print: text safe on any terminal, tables, plans, progress, and one JSON document with --json."""
+"""What verbs print: lines that are safe on any terminal, tables, notices, progress, and one JSON document with --json.
+
+A verb yields its output: a `str` is a line, `bytes` are printed as they are, a `Document` is what --json prints instead
+of both, and a `Notice` goes to standard error either way.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,46 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 import click
 
 from memory_v2.errors import StorageError
 from memory_v2.progress import heard_by
 from memory_v2.serialize import document
-from memory_v2.text.amounts import counted, spent
 from memory_v2.tree.block import split_lines
 
-if TYPE_CHECKING:
-    from memory_v2.agent.operation import Cost
-    from memory_v2.memory import Memory
-    from memory_v2.operations.results import Result, SearchResults
-    from memory_v2.plan import Plan, Step  # and not when it runs: it brings models and the index to every verb
-    from memory_v2.text.secrets import Secret
+
+class Notice(str):
+    """A sentence for standard error."""
+
+
+class Hint(Notice):
+    """A sentence for standard error that whoever reads the document does not need."""
+
+
+class Document:
+    """What --json prints: the document of a result, and `more` beside it."""
+
+    def __init__(self, result: Any = None, **more: Any) -> None:
+        self.result, self.more = result, more
+
+
+Output: TypeAlias = str | bytes | Notice | Document
+
+
+def print_output(output: Iterable[Output], as_json: bool) -> None:
+    """Prints what a verb yields, as it comes."""
+    for one in output:
+        if isinstance(one, Notice):
+            if not (as_json and isinstance(one, Hint)):
+                tell(one)
+        elif isinstance(one, Document):
+            if as_json:
+                out_json(({} if one.result is None else document(one.result)) | document(one.more))
+        elif not as_json:
+            out(one, newline=isinstance(one, str))
+
 
 # Control characters but the tab, line separators, marks that reverse the direction of writing, lone surrogates.
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -66,12 +94,6 @@ def out_json(document: Any) -> None:
 def tell(sentence: str) -> None:
     """Prints a notice on standard error."""
     click.echo(f"silica: {plain(sentence)}", err=True)
-
-
-def tell_secrets(where: str, secrets: Sequence[Secret]) -> None:
-    """Warns of the likely secrets in a text that was stored."""
-    for secret in secrets:
-        tell(f"{where}: {secret}")
 
 
 def on_terminal(stream: TextIO | None) -> bool:
@@ -160,11 +182,6 @@ def _as_json(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 
 
-yes_option = click.option(
-    "--yes", is_flag=True, help="Do not ask for confirmation. A question is only asked on a terminal."
-)
-
-
 def is_asked(yes: bool) -> bool:
     """Whether there is somebody to ask for confirmation, who has not given it with --yes."""
     return not yes and on_terminal(sys.stdin) and on_terminal(sys.stderr)
@@ -176,55 +193,6 @@ def confirmed(question: str, yes: bool, otherwise: str) -> bool:
         return True
     tell(otherwise)
     return False
-
-
-def report(result: Result, lines: list[str], as_json: bool, **more: object) -> None:
-    """Tells what a change of the tree did, in lines or as its document with `more`."""
-    if as_json:
-        out_result(result, **more)
-    else:
-        out("\n".join(lines))
-    admit(result)
-
-
-def out_result(result: Any, **more: object) -> None:
-    """Prints the document of what an operation returned, and `more` beside it."""
-    out_json(document(result) | document(more))
-
-
-def out_graph(graph: Any, form: str | None, as_json: bool) -> None:
-    """Prints a graph of pages or notes in the form that was chosen."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json cannot be combined with --format {form}", click.get_current_context())
-    if form in (None, "json"):
-        out_result(graph)
-    else:
-        out(plain_lines(graph.to_mermaid() if form == "mermaid" else graph.to_dot()), newline=False)
-
-
-def admit(result: Result | SearchResults | Plan) -> None:
-    """Says why, if another model decided than the one that was asked, or something was left undone."""
-    if result.degraded:
-        tell(f"{result.degraded} (decided by {result.decided_by})")
-
-
-def price(cost: Cost) -> str:
-    """What it took, if a model was paid."""
-    usage = cost.usage
-    paid = spent(usage.input_tokens, usage.output_tokens, usage.cached_tokens, cost.money)
-    about = "about " if cost.is_estimate else ""
-    return f"{counted(cost.calls, 'call')}, {about}{paid}" if paid else ""
-
-
-def tell_how_to_begin(memory: Memory) -> bool:
-    """Says how to begin, if the memory has no page; returns whether it has none."""
-    if memory.storage.list_files():
-        return False
-    if any(memory.entries.store.places()):
-        tell(f"{memory.storage.where} has entries and no page yet: 'silica memory entries ls' lists them")
-    else:
-        tell(f'{memory.storage.where} is empty; begin with: silica memory write "…"')
-    return True
 
 
 MIN_ROOM = 24
@@ -244,7 +212,7 @@ class Column:
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """The rows under their heads on a terminal, without columns that are empty; in a pipe all cells, with tabs."""
-    if not on_terminal(sys.stdout):
+    if not rows or not on_terminal(sys.stdout):
         yield from ("\t".join(row) for row in rows)
         return
     widths = [max(width(row[i]) for row in [[c.head for c in columns], *rows]) for i in range(len(columns))]
@@ -272,52 +240,6 @@ def _fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: li
             shown.remove(i)
     widths[long] = min(widths[long], max(room(), len(columns[long].head)))
     return shown
-
-
-MOST_ALIKE = 20
-"""How many steps are shown that skip for the same reason; more are counted. --json has all."""
-
-
-def tell_plan(plan: Plan, as_json: bool) -> None:
-    """Tells a plan step by step, what a person should look at, and whether it was carried out."""
-    admit(plan)
-    if as_json:
-        out_result(plan)
-        return
-    for line in plan_lines(plan):
-        out(line)
-    for finding in plan.warnings:
-        tell(f"{finding.path}: {finding.message}")
-    done = f"done, recorded as {plan.revision}" if plan.revision else "nothing was changed"
-    tell("; ".join(filter(None, (plan.title, price(plan.cost), done))))
-
-
-def plan_lines(plan: Plan, most: int | None = None) -> Iterator[str]:
-    """A line for each step, or for the first ones, and what it would change on pages; then what is skipped."""
-    for step in plan.planned[:most]:
-        yield _plan_line(step)
-        if step.is_due:
-            yield from diff_lines(step.diff)
-    yield from more_lines(len(plan.planned), most)
-    for reason in dict.fromkeys(step.reason for step in plan.skipped):
-        alike = [step for step in plan.skipped if step.reason == reason]
-        if len(alike) > MOST_ALIKE:
-            yield f"{alike[0].action} {len(alike):,}: {plain(reason)}"
-        else:
-            yield from map(_plan_line, alike)
-
-
-def more_lines(count: int, most: int | None) -> Iterator[str]:
-    """That there are more than are shown."""
-    if most is not None and count > most:
-        yield f"        and {count - most:,} more (--json has all)"
-
-
-def _plan_line(step: Step) -> str:
-    name = f"{step.action} {style(plain(step.name), fg='cyan')}"
-    target = f" → {plain(step.target)}" if step.target else ""
-    source = f" ← {plain(step.source)}" if step.source and not step.target else ""
-    return f"{name}{target}{source}" + (f": {plain(step.reason)}" if step.reason else "")
 
 
 DELAY_SECONDS = 0.4
@@ -375,25 +297,3 @@ def time_left(elapsed: float, done: int, left: int) -> str:
     if elapsed < LEAST_SECONDS or seconds < LEAST_SECONDS:
         return ""
     return f" · {seconds:.0f} s left" if seconds < 100 else f" · {seconds / 60:.0f} min left"
-
-
-def confidence(share: float) -> str:
-    """How much of the question an answer tells, as a line."""
-    return style(f"    confidence {share:.2f}", dim=True)
-
-
-def points(signs: Iterable[tuple[str, float]]) -> Iterator[str]:
-    """What an answer was ranked by, in lines: the most telling sign first."""
-    for name, each in sorted(signs, key=lambda sign: -abs(sign[1])):
-        yield style(f"    {each:+.2f}  {name}", dim=True)
-
-
-def set_off(line: str, query: str) -> str:
-    """The line with the words of the query in bold."""
-    from memory_v2.index.terms import places_of_words  # loads SQLite, which other verbs do without
-
-    parts, end = [], 0
-    for start, stop in places_of_words(line, query):
-        parts += [line[end:start], style(line[start:stop], bold=True)]
-        end = stop
-    return "".join([*parts, line[end:]])

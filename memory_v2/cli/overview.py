@@ -1,58 +1,141 @@
-"""The verbs that show the tree as a whole: ls, tree, graph, check."""
+"""The verbs that find pages and show the tree as a whole: search, ls, tree, graph, check."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any
 
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.output import (
     Column,
-    admit,
+    Document,
+    Notice,
+    Output,
     cut,
+    has_colours,
     named,
     on_terminal,
-    out,
-    out_graph,
-    out_json,
-    out_result,
     pad,
     plain,
+    plain_lines,
     screen_width,
     style,
     table,
-    tell,
-    tell_how_to_begin,
     width,
     working,
 )
-from memory_v2.cli.verb import Verb, format_option, json_option, option_for, with_memory
+from memory_v2.cli.show import confidence, degraded, graph_output, how_to_begin, label, points, price, set_off
+from memory_v2.cli.verb import GraphForm, Option, ended, verb
 from memory_v2.memory import Memory
-from memory_v2.serialize import check_document
+from memory_v2.operations.results import EntryResult
+from memory_v2.serialize import check_document, document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT
 
 if TYPE_CHECKING:
-    from memory_v2.operations.results import Finding
+    from memory_v2.operations.results import Finding, SearchResult
     from memory_v2.tree.graph import Graph, Node
 
-COLUMNS = (
-    Column("page"),
-    Column("bytes", is_number=True),
-    Column("changed (UTC)"),
-    Column("links", is_number=True),
-)
+NEAREST = 3
+"""How many places are shown if the memory does not answer."""
 
 
-@click.command(cls=Verb)
-@json_option
-@with_memory
-def ls(memory: Memory, as_json: bool) -> None:
+@verb(Memory.search, doing="searching")
+def search(
+    memory: Memory,
+    query: Annotated[tuple[str, ...], Option(metavar="QUERY...", is_positional=True, count=-1)],
+    max_results: int,
+    max_tokens: int | None,
+    show_all: Annotated[bool, Option("Show all places, also if the memory does not answer.", "--all")] = False,
+    explain: Annotated[bool, "Show what each answer was ranked by, with its points."] = False,
+    as_json: bool = False,
+    **narrowed: Any,
+) -> Iterator[Output]:
+    """Search the memory for an answer.
+
+    The best answers of pages and entries come first, each verbatim, with its page, lines, source and the day on which
+    it was said; "about" names other days that it speaks of. An entry counts by its confidence and its age. If the
+    memory does not answer, the nearest places are shown.
+
+    \b
+    Examples:
+      silica memory search "How is Silica tested?"
+      silica memory search -n 3 pytest
+      silica memory search --max-tokens 500 "How is Silica tested?"
+      silica memory search --under projects --since 2026-02-01 pytest
+      silica memory search --agent hawk --min-confidence 0.7 --explain CTR
+      silica memory search --regex "v[0-9]+"
+    """
+    question = " ".join(query)
+    results = memory.search(question, max_results, max_tokens, **narrowed)
+    yield Document({"query": question} | document(results))
+    shown = results if results.answered or show_all else results[:NEAREST]
+    if max_tokens is not None:
+        yield plain_lines(results.text).encode() + b"\n" * bool(results)
+    else:
+        bold = "" if narrowed["regex"] else " ".join((question, *results.respelled.values()))
+        for number, result in enumerate(shown):
+            yield ("\n" if number else "") + "\n".join(_hit(result, bold))
+            if explain:
+                yield "\n".join(_signs(result))
+    if not as_json and (paid := price(results.cost)):
+        yield Notice(paid)
+    if results.archived_left_out:
+        yield Notice(f"{counted_entries(results.archived_left_out)} of the archive left out (--archived shows them)")
+    for typed, meant in results.respelled.items():
+        yield Notice(f"the memory does not have {typed!r}; {meant!r} was searched for")
+    if not results:
+        nothing = Notice("nothing found")
+        yield from [nothing] if any(memory.entries.store.places()) else (list(how_to_begin(memory)) or [nothing])
+    elif not results.answered:
+        more = "" if as_json or len(shown) == len(results) else " (--all shows more)"
+        yield Notice(f"the memory does not answer this; these are the nearest places{more}")
+    yield from degraded(results)
+
+
+def _hit(result: SearchResult, bold: str) -> Iterator[str]:
+    """An answer: where it is, when it was said, and the lines, with what was searched for in bold."""
+    if isinstance(result, EntryResult):
+        place = label(f"entry {result.entry}")
+        into = f"worked into {plain(', '.join(result.consolidated_into))}" if result.consolidated_into else ""
+        above = "; ".join(filter(None, ["archived" if result.archived else "", into]))
+    else:
+        place = label(f"{result.path}:{result.lines[0]}-{result.lines[1]}")
+        way = (path.removeprefix(f"{before}/") for before, path in pairwise(["", *result.breadcrumb]))
+        above = " › ".join(map(plain, (*way, *result.headings)))
+    head = [
+        place,
+        f"{result.date:%Y-%m-%d}" if result.date else "",
+        f"about {result.speaks_of}" if result.speaks_of else "",
+        f"{result.relevance_score:.2f}",
+        style(above, dim=True),
+        f"from {plain(result.source)}" if result.source else "",
+    ]
+    yield "  ".join(filter(None, head))
+    for line in plain_lines(result.excerpt).splitlines():
+        yield f"    {set_off(line, bold) if has_colours() else line}".rstrip()
+
+
+def _signs(result: SearchResult) -> Iterator[str]:
+    if isinstance(result, EntryResult):
+        of = result.factors
+        made = f"{of.answers:.2f} as an answer × {of.confidence:.2f} confidence × {of.weight:.2f} weight ({of.decay})"
+        yield style(f"    {result.relevance_score:.2f} = {made}", dim=True)
+        yield style(f"    {result.confidence:.2f} of the question told", dim=True)
+    else:
+        yield confidence(result.confidence)
+    yield from points(result.signs)
+
+
+PAGES = (Column("page"), Column("bytes", is_number=True), Column("changed (UTC)"), Column("links", is_number=True))
+
+
+@verb(Memory.list_files, doing="listing the pages")
+def ls(memory: Memory) -> Iterator[Output]:
     """List all pages: path, size, date, links.
 
     A table on a terminal. In a pipe, one page per line with tab-separated fields, the size in bytes.
@@ -62,73 +145,40 @@ def ls(memory: Memory, as_json: bool) -> None:
       silica memory ls
       silica memory ls | cut -f1
     """
-    with working("listing the pages"):
-        pages = memory.list_files()
-    if as_json:
-        out_result({"pages": pages})
-    elif pages:
-        count, moment = ("{:,}", "%Y-%m-%d %H:%M") if on_terminal(sys.stdout) else ("{}", "%Y-%m-%dT%H:%M:%SZ")
-        cells = [
-            [plain(page.path), count.format(page.size_bytes), f"{page.last_updated:{moment}}", str(len(page.links_to))]
-            for page in pages
-        ]
-        for line in table(COLUMNS, cells):
-            out(line)
-    else:
-        tell_how_to_begin(memory)
+    pages = memory.list_files()
+    yield Document(pages=pages)
+    count, moment = ("{:,}", "%Y-%m-%d %H:%M") if on_terminal(sys.stdout) else ("{}", "%Y-%m-%dT%H:%M:%SZ")
+    cells = [
+        [plain(page.path), count.format(page.size_bytes), f"{page.last_updated:{moment}}", str(len(page.links_to))]
+        for page in pages
+    ]
+    yield from table(PAGES, cells)
+    yield from how_to_begin(memory)
 
 
 MOST_NEWEST = 3
 """How many pages that changed last are shown of a memory."""
 
 
-@click.command(cls=Verb)
-@with_memory
-def summary(memory: Memory) -> None:
+@verb(has_json=False)
+def summary(memory: Memory) -> Iterator[Output]:
     """Prints where the memory is, how large, what is newest, and what to do next."""
-    if tell_how_to_begin(memory):
-        return
     pages = sorted(memory.list_files(), key=lambda page: page.last_updated, reverse=True)
+    if not pages:
+        yield from how_to_begin(memory)
+        return
     entries = sum(1 for _ in memory.entries.store.places())
     held = f"{counted(len(pages), 'page')}, {size(sum(page.size_bytes for page in pages))}"
-    out(f"{plain(memory.storage.where)}: {held}" + (f", {counted_entries(entries)}" if entries else ""))
+    yield f"{plain(memory.storage.where)}: {held}" + (f", {counted_entries(entries)}" if entries else "")
     for page in pages[:MOST_NEWEST]:
-        out(f"  changed {page.last_updated:%Y-%m-%d %H:%M}  {style(plain(page.path), fg='cyan')}")
-    out('next: silica memory search "…" · write "…" · tree · init (connects your agents) · --help (all verbs)')
+        yield f"  changed {page.last_updated:%Y-%m-%d %H:%M}  {label(page.path)}"
+    yield 'next: silica memory search "…" · write "…" · tree · init (connects your agents) · --help (all verbs)'
 
 
-@click.command(cls=Verb)
-@json_option
-@with_memory
-def tree(memory: Memory, as_json: bool) -> None:
-    """Draw the tree of pages.
-
-    Each page with its size and its description.
-
-    \b
-    Example:
-      silica memory tree
-    """
-    with working("drawing the tree"):
-        graph = memory.graph()
-    if as_json:
-        out_json({"pages": tree_rows(graph), "unreachable": list(graph.unreachable)})
-    else:
-        for line in tree_lines(graph):
-            out(line)
-    if graph.unreachable:
-        tell("some pages are not linked from the root; 'silica memory check --apply' links them")
-    elif not graph.nodes:
-        tell_how_to_begin(memory)
-
-
-@click.command(cls=Verb)
-@option_for(Memory.checkup, "apply", "--apply")
-@click.option("--fail", is_flag=True, help="Exit with code 1 if errors are left.")
-@json_option
-@click.pass_context
-@with_memory
-def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_json: bool) -> None:
+@verb(Memory.checkup, apply="--apply")
+def check(
+    memory: Memory, apply: bool, fail: Annotated[bool, "Exit with code 1 if errors are left."] = False
+) -> Iterator[Output]:
     """Check the tree for problems, and repair them.
 
     Every page must be reachable from the root, every link must lead somewhere, and no page may be too large. Each line
@@ -144,27 +194,24 @@ def check(memory: Memory, context: click.Context, apply: bool, fail: bool, as_js
         checkup = memory.checkup(apply)
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.store.places())
-    if as_json:
-        out_json({**check_document(checkup, count), "entries": entries})
-    else:
-        for finding in checkup.mended:
-            out(_finding(finding, "mended", "green", f"(done: {finding.mend})"))
-        for finding in checkup.findings:
-            colour = "red" if finding.severity == "error" else "yellow"
-            out(_finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else ""))
-        if changes and changes.changed_pages:
-            out(f"changed {named(changes.changed_pages)}")
-        if not checkup.findings and (strange := 0 if count or entries else _files(memory)):
-            what = f"there is no page, but {counted(strange, 'file')} that {'is' if strange == 1 else 'are'} none"
-            out(f"{what}: 'silica memory import' brings notes in from where they are, 'migrate' an older memory")
-        elif not checkup.findings:
-            out(f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else ""))
-    if changes:
-        admit(changes)
+    yield Document(check_document(checkup, count), entries=entries)
+    for finding in checkup.mended:
+        yield _finding(finding, "mended", "green", f"(done: {finding.mend})")
+    for finding in checkup.findings:
+        colour = "red" if finding.severity == "error" else "yellow"
+        yield _finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else "")
+    if changes and changes.changed_pages:
+        yield f"changed {named(changes.changed_pages)}"
+    if not checkup.findings and (strange := 0 if count or entries else _files(memory)):
+        what = f"there is no page, but {counted(strange, 'file')} that {'is' if strange == 1 else 'are'} none"
+        yield f"{what}: 'silica memory import' brings notes in from where they are, 'migrate' an older memory"
+    elif not checkup.findings:
+        yield f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else "")
+    yield from degraded(changes)
     if not apply and any(finding.mend for finding in checkup.findings):
-        tell("'silica memory check --apply' repairs what can be repaired")
+        yield Notice("'silica memory check --apply' repairs what can be repaired")
     if fail and any(finding.severity == "error" for finding in checkup.findings):
-        context.exit(FINDINGS)
+        raise ended(FINDINGS)
 
 
 def _files(memory: Memory) -> int:
@@ -179,11 +226,8 @@ def _finding(finding: Finding, word: str, colour: str, end: str) -> str:
     return f"{style(word, fg=colour)} {finding.kind} {place} {plain(finding.message)} {plain(end)}".rstrip()
 
 
-@click.command(cls=Verb)
-@format_option
-@json_option
-@with_memory
-def graph(memory: Memory, form: str | None, as_json: bool) -> None:
+@verb(Memory.graph, doing="reading the links")
+def graph(memory: Memory, form: GraphForm = None, as_json: bool = False) -> Iterator[Output]:
     """Print the links as JSON, Mermaid or GraphViz.
 
     \b
@@ -191,11 +235,9 @@ def graph(memory: Memory, form: str | None, as_json: bool) -> None:
       silica memory graph
       silica memory graph --format dot | dot -Tsvg > memory.svg
     """
-    with working("reading the links"):
-        links = memory.graph()
-    out_graph(links, form, as_json)
-    if not links.nodes:
-        tell_how_to_begin(memory)
+    links = memory.graph()
+    yield from graph_output(links, form, as_json)
+    yield from how_to_begin(memory)
 
 
 WIDEST_NAME = 48
@@ -212,11 +254,34 @@ class Branch:
     lead: str
     description: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON documents have it; flat, for a tree may be deeper than a JSON reader likes."""
+        page = {"path": self.node.path, "parent": self.parent, "depth": self.depth, "title": self.node.title}
+        return page | {"description": self.description, "size_bytes": self.node.size}
 
-def tree_lines(graph: Graph) -> Iterator[str]:
+
+@verb(Memory.graph, doing="drawing the tree")
+def tree(memory: Memory) -> Iterator[Output]:
+    """Draw the tree of pages.
+
+    Each page with its size and its description.
+
+    \b
+    Example:
+      silica memory tree
+    """
+    graph = memory.graph()
+    branches = list(_walk(graph))
+    yield Document(pages=branches, unreachable=graph.unreachable)
+    yield from _tree_lines(graph, branches)
+    if graph.unreachable:
+        yield Notice("some pages are not linked from the root; 'silica memory check --apply' links them")
+    yield from how_to_begin(memory)
+
+
+def _tree_lines(graph: Graph, branches: Sequence[Branch]) -> Iterator[str]:
     """The tree, then the pages that are not on it; cut to the terminal, if it is one, and with aligned sizes."""
     nodes = {node.path: node for node in graph.nodes}
-    branches = list(_walk(graph))
     lost = [Branch(nodes[path], None, 0, "  ", _about(nodes[path], "")) for path in graph.unreachable]
     columns = screen_width()
     widest = min(WIDEST_NAME, columns // 2) if columns else 0
@@ -229,21 +294,6 @@ def tree_lines(graph: Graph) -> Iterator[str]:
         yield "not reachable from the root:"
     for branch in lost:
         yield _branch_line(branch, aligned, sizes, columns)
-
-
-def tree_rows(graph: Graph) -> list[dict[str, Any]]:
-    """The tree in the order in which it is drawn; flat, for it may be deeper than a JSON reader likes."""
-    return [
-        {
-            "path": branch.node.path,
-            "parent": branch.parent,
-            "depth": branch.depth,
-            "title": branch.node.title,
-            "description": branch.description,
-            "size_bytes": branch.node.size,
-        }
-        for branch in _walk(graph)
-    ]
 
 
 def _walk(graph: Graph) -> Iterator[Branch]:

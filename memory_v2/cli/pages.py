@@ -1,36 +1,33 @@
-"""The verbs that read and change pages: write, read, edit, split, merge, rename, delete."""
+"""The verbs that read, change and arrange pages."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
 from memory_v2.cli.output import (
-    admit,
+    Document,
+    Hint,
+    Notice,
+    Output,
     confirmed,
     diff_lines,
     is_asked,
     named,
     on_terminal,
-    out,
-    out_json,
-    out_result,
     plain,
     plain_lines,
-    price,
-    report,
-    style,
     tell,
-    tell_secrets,
     working,
-    yes_option,
 )
-from memory_v2.cli.verb import Verb, given_text, json_option, option_for, with_memory, word
+from memory_v2.cli.show import changed, degraded, label, price, renders
+from memory_v2.cli.verb import PageOrRoot, TextFile, Words, Yes, given_text, misuse, verb
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.serialize import read_document
@@ -39,28 +36,21 @@ from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import decode
 from memory_v2.tree.path import ROOT, page_path
 
+if TYPE_CHECKING:
+    from memory_v2.operations.results import Result, SplitResult
 
-@click.command(cls=Verb)
-@click.argument("words", metavar="[TEXT]...", nargs=-1, type=word)
-@option_for(Memory.write, "path", "--to", "to", metavar="PAGE")
-@option_for(Memory.write, "mode", "--mode")
-@click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file ('-': standard input).")
-@option_for(Memory.write, "source", "--source", metavar="NAME")
-@option_for(Memory.write, "date", "--date", metavar="DAY")
-@click.option("--dry-run", is_flag=True, help="Only show what would be changed. A model is asked all the same.")
-@json_option
-@with_memory
+
+@verb(Memory.write, path="--to")
 def write(
     memory: Memory,
-    words: tuple[str, ...],
-    to: str | None,
+    text: Words,
+    path: str | None,
     mode: Literal["update", "append", "replace"],
-    file: Path | None,
+    file: TextFile,
     source: str | None,
     date: str | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+    dry_run: Annotated[bool, "Only show what would be changed. A model is asked all the same."] = False,
+) -> Iterator[Output]:
     """Write a text: where it belongs, or on a page.
 
     The text is the arguments, joined by spaces; else a file; else standard input, in UTF-8. A page that grows too large
@@ -77,37 +67,31 @@ def write(
       silica memory write --dry-run --file notes.md
       silica memory write --file standup.md --source standup --date 2026-02-03
     """
-    if mode == "replace" and to is None:
-        rule = f"--mode replace replaces a whole page: name it with --to PAGE; the root is --to {ROOT}"
-        raise click.UsageError(rule, click.get_current_context())
-    text = given_text(words, file)
+    if mode == "replace" and path is None:
+        raise misuse(f"--mode replace replaces a whole page: name it with --to PAGE; the root is --to {ROOT}")
+    given = given_text(text, file)
     if date is None and source is None and file is not None:
         day = named_day(file.name)
         date = day.isoformat() if day and day <= memory.today else None
     with working("deciding" if dry_run else "writing"):
-        result = (memory.rehearse if dry_run else memory.write)(text, to, mode, source=source, date=date)
-    if as_json:
-        out_result(result, **({"dry_run": True} if dry_run else {}))
-    elif dry_run and result.revisions:
-        for line in diff_lines(result.changes):
-            out(line)
-        tell(f"nothing was written: it would go to {plain(result.path)}")
+        result = (memory.rehearse if dry_run else memory.write)(given, path, mode, source=source, date=date)
+    yield Document(result, **({"dry_run": True} if dry_run else {}))
+    if dry_run and result.revisions:
+        yield from diff_lines(result.changes)
+        yield Hint(f"nothing was written: it would go to {plain(result.path)}")
     elif result.outcome == "nothing new":
-        out(f"nothing new: already in {named(result.said_in or [result.path])}")
+        yield f"nothing new: already in {named(result.said_in or [result.path])}"
     else:
-        way = " › ".join(plain(path) for path in memory.graph().breadcrumb(result.path))
+        way = " › ".join(memory.graph().breadcrumb(result.path))
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
-        told = [style(way, fg="cyan"), size(result.size_bytes), divided, price(result.cost)]
-        out(" · ".join(filter(None, told)))
-    tell_secrets(result.path, result.secrets)
-    admit(result)
+        yield " · ".join(filter(None, [label(way), size(result.size_bytes), divided, price(result.cost)]))
+    for secret in result.secrets:
+        yield Notice(f"{result.path}: {secret}")
+    yield from degraded(result)
 
 
-@click.command(cls=Verb)
-@click.argument("page", default=ROOT)
-@json_option
-@with_memory
-def read(memory: Memory, page: str, as_json: bool) -> None:
+@verb(Memory.read, "path")
+def read(memory: Memory, path: str) -> Iterator[Output]:
     """Print a page as it is stored.
 
     Without PAGE, the root. In a pipe the page is printed in UTF-8, byte for byte. On a terminal control characters are
@@ -118,20 +102,14 @@ def read(memory: Memory, page: str, as_json: bool) -> None:
       silica memory read
       silica memory read projects/silica
     """
-    text = memory.read(page)
-    if as_json:
-        path = page_path(page or ROOT)
-        out_json(read_document(path, text, memory.storage.get_size(path)))
-    else:
-        shown = plain_lines(text) if on_terminal(sys.stdout) else text
-        out(shown.encode(), newline=False)
+    text = memory.read(path)
+    page = page_path(path or ROOT)
+    yield Document(read_document(page, text, memory.storage.get_size(page)))
+    yield (plain_lines(text) if on_terminal(sys.stdout) else text).encode()
 
 
-@click.command(cls=Verb)
-@click.argument("page", default=ROOT)
-@json_option
-@with_memory
-def split(memory: Memory, page: str, as_json: bool) -> None:
+@verb(Memory.split, "path", doing="splitting")
+def split() -> None:
     """Divide a page into a page and its children.
 
     Without PAGE, the root. Pages that grow too large are split automatically; this splits a page now. A small one is
@@ -142,22 +120,20 @@ def split(memory: Memory, page: str, as_json: bool) -> None:
       silica memory split
       silica memory split projects/silica
     """
-    with working(f"splitting {plain(page)}"):
-        result = memory.split(page)
-    path = style(plain(result.path), fg="cyan")
+
+
+@renders("SplitResult")
+def _split(result: SplitResult) -> Iterator[Output]:
     if result.new_files:
         way = f" by {result.strategy}" if result.strategy else ""
-        told = " · ".join(filter(None, [f"{path} split{way} into {named(result.new_files)}", price(result.cost)]))
+        divided = f"{label(result.path)} split{way} into {named(result.new_files)}"
+        yield " · ".join(filter(None, [divided, price(result.cost)]))
     else:
-        told = f"{path} not split: {plain(result.reason) or 'there is nothing to divide'}"
-    report(result, [told], as_json)
+        yield f"{label(result.path)} not split: {plain(result.reason) or 'there is nothing to divide'}"
 
 
-@click.command(cls=Verb)
-@click.argument("page")
-@json_option
-@with_memory
-def merge(memory: Memory, page: str, as_json: bool) -> None:
+@verb(Memory.merge, "path", doing="merging")
+def merge(memory: Memory, path: str) -> Iterator[Output]:
     """Fold a page back into its parent.
 
     Its text is kept verbatim. Its children move to its parent, and links to it lead there.
@@ -166,17 +142,12 @@ def merge(memory: Memory, page: str, as_json: bool) -> None:
     Example:
       silica memory merge projects/silica/testing
     """
-    with working(f"merging {plain(page)}"):
-        result = memory.merge(page)
-    report(result, [f"{plain(page)} merged into {style(plain(result.path), fg='cyan')}"], as_json)
+    result = memory.merge(path)
+    yield from changed(result, f"{plain(path)} merged into {label(result.path)}")
 
 
-@click.command(cls=Verb)
-@click.argument("old")
-@click.argument("new")
-@json_option
-@with_memory
-def rename(memory: Memory, old: str, new: str, as_json: bool) -> None:
+@verb(Memory.rename, "old", "new", doing="renaming")
+def rename(memory: Memory, old: str, new: str) -> Iterator[Output]:
     """Move a page to another path; all links follow.
 
     The pages below it move with it.
@@ -185,17 +156,12 @@ def rename(memory: Memory, old: str, new: str, as_json: bool) -> None:
     Example:
       silica memory rename projects/silica work/silica
     """
-    with working(f"renaming {plain(old)}"):
-        result = memory.rename(old, new)
-    report(result, [f"{plain(old)} renamed to {style(plain(result.path), fg='cyan')}"], as_json)
+    result = memory.rename(old, new)
+    yield from changed(result, f"{plain(old)} renamed to {label(result.path)}")
 
 
-@click.command(cls=Verb)
-@click.argument("page")
-@yes_option
-@json_option
-@with_memory
-def delete(memory: Memory, page: str, yes: bool, as_json: bool) -> None:
+@verb(Memory.delete, "path")
+def delete(memory: Memory, path: str, yes: Yes = False) -> Iterator[Output]:
     """Delete a page.
 
     Its children move to its parent. 'silica memory undo' brings it back.
@@ -205,23 +171,36 @@ def delete(memory: Memory, page: str, yes: bool, as_json: bool) -> None:
       silica memory delete drafts
       silica memory delete drafts --yes
     """
-    path = page_path(page)
+    page = page_path(path)
     if is_asked(yes):
-        children = memory.graph().children.get(path, [])
-        extent = size(len(memory.read(path).encode()))
+        children = memory.graph().children.get(page, [])
+        extent = size(len(memory.read(page).encode()))
         moving = f"; {len(children)} below it will move to its parent" if children else ""
-        if not confirmed(f"Delete {plain(path)} ({extent}){moving}?", yes, "nothing was deleted"):
+        if not confirmed(f"Delete {plain(page)} ({extent}){moving}?", yes, "nothing was deleted"):
             return
-    result = memory.delete(page)
-    lines = [f"  {plain(one.path)} moved to {plain(str(one.parent))}" for one in result.moved]
-    report(result, [f"{plain(result.path)} deleted", *lines], as_json)
+    result = memory.delete(path)
+    moved = [f"  {plain(one.path)} moved to {plain(str(one.parent))}" for one in result.moved]
+    yield from changed(result, f"{plain(result.path)} deleted", *moved)
 
 
-@click.command(cls=Verb)
-@click.argument("page", default=ROOT)
-@json_option
-@with_memory
-def edit(memory: Memory, page: str, as_json: bool) -> None:
+@verb(Memory.replace_text, "path", "old", "new", doing="replacing")
+def replace(memory: Memory, path: str, old: str, new: str, source: str | None, date: str | None) -> Iterator[Output]:
+    """Replace words of a page by others, to the letter.
+
+    OLD must occur exactly once in the text of PAGE; an empty NEW takes it out. No model is asked. 'silica memory undo'
+    takes it back.
+
+    \b
+    Examples:
+      silica memory replace projects/silica "on Fridays" "on Mondays"
+      silica memory replace people "Ada keeps the books. " ""
+    """
+    result = memory.replace_text(path, old, new, source=source, date=date)
+    yield from changed(result, _stored(memory, result))
+
+
+@verb()
+def edit(memory: Memory, path: PageOrRoot = ROOT) -> Iterator[Output]:
     """Edit a page in your editor, which is VISUAL or EDITOR.
 
     Without PAGE, the root. The edit is an operation of the history, as a write is. If somebody changes the page
@@ -232,31 +211,36 @@ def edit(memory: Memory, page: str, as_json: bool) -> None:
       silica memory edit
       EDITOR=nano silica memory edit projects/silica
     """
-    path = page_path(page)
-    before = memory.storage.read(path).data
-    file = Path(tempfile.mkdtemp(prefix="silica-edit-")) / f"{path.rsplit('/', 1)[-1]}.md"
+    page = page_path(path)
+    before = memory.storage.read(page).data
+    file = Path(tempfile.mkdtemp(prefix="silica-edit-")) / f"{page.rsplit('/', 1)[-1]}.md"
     file.write_bytes(before)
     try:
-        _open_editor(file)
         text = _edited(file)
         with working("storing"):
-            result = memory.edit(path, decode(text), decode(before))
+            result = memory.edit(page, decode(text), decode(before))
     except (SilicaError, OSError):
         if file.exists() and file.read_bytes() != before:
             tell(f"what you have written is kept in {file}")
         else:
-            _remove(file)
+            shutil.rmtree(file.parent)
         raise
-    _remove(file)
-    shown = style(plain(path), fg="cyan")
-    told = f"{shown} · {size(memory.storage.get_size(path))}" if result.revisions else f"{shown} not changed"
-    report(result, [told], as_json)
+    shutil.rmtree(file.parent)  # with what the editor may have left beside the file: backups, a folder of its own
+    yield from changed(result, _stored(memory, result))
 
 
-def _open_editor(file: Path) -> None:
-    """Waits until the editor has been closed. Raises `UsageError` if it cannot be started, or says that it failed."""
+def _stored(memory: Memory, result: Result) -> str:
+    extent = f" · {size(memory.storage.get_size(result.path))}" if result.revisions else " not changed"
+    return f"{label(result.path)}{extent}"
+
+
+def _edited(file: Path) -> bytes:
+    """The file after the editor has been closed. Raises `UsageError` if it cannot be started or has failed."""
     try:
         click.edit(filename=str(file))
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        raise UsageError("the editor has removed its file; the page is as it was") from error
     except (click.ClickException, ValueError) as error:  # the latter for quotes that are not closed
         why = "ended with an error"
         if isinstance(cause := error.__cause__, OSError):
@@ -264,15 +248,3 @@ def _open_editor(file: Path) -> None:
         elif isinstance(error, ValueError):
             why = f"cannot be started: its command has {str(error).lower()}"
         raise UsageError(f"the editor {why}; the page is as it was; VISUAL or EDITOR names another one") from error
-
-
-def _edited(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except FileNotFoundError as error:
-        raise UsageError("the editor has removed its file; the page is as it was") from error
-
-
-def _remove(file: Path) -> None:
-    """Removes the file, and what the editor may have left beside it: backups, a folder of its own."""
-    shutil.rmtree(file.parent)

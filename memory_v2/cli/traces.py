@@ -8,35 +8,38 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any
 
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.output import (
     Column,
+    Document,
+    Hint,
+    Notice,
+    Output,
     cut,
     on_terminal,
-    out,
-    out_json,
     plain,
     screen_width,
     style,
     table,
-    tell,
     width,
     working,
 )
-from memory_v2.cli.verb import Verb, json_option, with_memory, word
+from memory_v2.cli.show import renders, show
+from memory_v2.cli.verb import Option, ended, misuse, verb
 from memory_v2.errors import InvalidText, SilicaError
 from memory_v2.memory import Memory
-from memory_v2.serialize import document, trace_document
+from memory_v2.serialize import trace_document
 from memory_v2.text.amounts import counted, dollars
 from memory_v2.trace.recording import LAST, SUFFIX, Event
 from memory_v2.trace.story import Line, summary
 from memory_v2.trace.story import story as story_lines
 
-COLUMNS = (
+if TYPE_CHECKING:
+    from memory_v2.operations.replay import Replay
+
+TRACES = (
     Column("trace"),
     Column("when (UTC)"),
     Column("did"),
@@ -50,22 +53,13 @@ COLUMNS = (
 )
 
 
-@click.command(cls=Verb)
-@click.argument("name", required=False, type=word)
-@click.option(
-    "-n",
-    "--limit",
-    "most",
-    metavar="COUNT",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="The maximum number of traces listed.",
-)
-@click.option("--full", is_flag=True, help="Shorten nothing; show the system prompt, the tools and diffs too.")
-@json_option
-@with_memory
-def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool) -> None:
+@verb(None, "name")
+def trace(
+    memory: Memory,
+    name: str | None,
+    most: Annotated[int, Option("The maximum number of traces listed.", "-n --limit", least=1)] = 20,
+    full: Annotated[bool, "Shorten nothing; show the system prompt, the tools and diffs too."] = False,
+) -> Iterator[Output]:
     """Show what was decided, why, and what it cost.
 
     Every operation that changes or searches the memory leaves a trace. Without NAME, lists them, newest last. With
@@ -80,28 +74,23 @@ def trace(memory: Memory, name: str | None, most: int, full: bool, as_json: bool
     """
     if name is None:
         if full:
-            raise click.UsageError("--full needs the NAME of a trace", click.get_current_context())
-        _list(memory, most, as_json)
+            raise misuse("--full needs the NAME of a trace")
+        yield from _list(memory, most)
         return
     with _whole(name):
         found = memory.trace(name)
-        lines = [] if as_json else list(story(found.events, full))
-    if as_json:
-        out_json(trace_document(found))
-        return
-    out(style(f"trace {plain(found.name)}", dim=True))
-    for line in lines:
-        out(line)
+        lines = list(story(found.events, full))
+    yield Document(trace_document(found))
+    yield style(f"trace {plain(found.name)}", dim=True)
+    yield from lines
     if not full and on_terminal(sys.stdout):
-        tell("--full shortens nothing, and shows the system prompt, the tools and diffs too")
+        yield Hint("--full shortens nothing, and shows the system prompt, the tools and diffs too")
 
 
-@click.command(cls=Verb)
-@click.argument("name", metavar="[NAME|FILE]", required=False, type=word)
-@json_option
-@click.pass_context
-@with_memory
-def replay(memory: Memory, context: click.Context, name: str | None, as_json: bool) -> None:
+@verb()
+def replay(
+    memory: Memory, name: Annotated[str, Option(metavar="NAME|FILE", is_positional=True)] = LAST
+) -> Iterator[Output]:
     """Run an operation again and compare the result, byte for byte.
 
     Runs on a copy of the tree as it was before, with the recorded answers: the memory is not changed, no model is
@@ -114,42 +103,40 @@ def replay(memory: Memory, context: click.Context, name: str | None, as_json: bo
       silica memory replay 3fa09c
       silica memory replay some/trace.jsonl
     """
-    name = LAST if name is None else name
     is_file = name != LAST and os.path.isfile(name)  # noqa: PTH113 - `Path` raises for a name that is too long
     if name.endswith(SUFFIX) and not is_file:
-        raise click.UsageError(f"there is no file {name}", context)
+        raise misuse(f"there is no file {name}")
     with working("replaying"):
         done = memory.replay(Path(name) if is_file else name)
-    if as_json:
-        out_json(document(done))
-    elif done.agrees:
+    yield from show(done)
+    if not done.agrees:
+        raise ended(FINDINGS)
+
+
+@renders("Replay")
+def _replay(done: Replay) -> Iterator[Output]:
+    if done.agrees:
         count = counted(len(done.pages), "page")
         compared = "the same places are found" if done.operation == "search" else f"{count}, byte for byte"
-        out(f"{plain(done.trace)} {style('agrees', fg='green')}: {compared if done.pages else 'nothing changes'}")
-    else:
-        for difference in done.differences:
-            out(f"{plain(done.trace)} {style('differs', fg='red')}: {plain(difference)}")
-    if not done.agrees:
-        context.exit(FINDINGS)
+        yield f"{plain(done.trace)} {style('agrees', fg='green')}: {compared if done.pages else 'nothing changes'}"
+    for difference in done.differences:
+        yield f"{plain(done.trace)} {style('differs', fg='red')}: {plain(difference)}"
 
 
-def _list(memory: Memory, most: int, as_json: bool) -> None:
+def _list(memory: Memory, most: int) -> Iterator[Output]:
     names = memory.traces()
     summaries = [_summary(memory, name) for name in names[-most:]]
-    if as_json:
-        out_json({"traces": summaries})
-    elif names:
-        seen = on_terminal(sys.stdout)
-        rows = [_row(one, _short(one["name"], names) if seen else one["name"], seen) for one in summaries]
-        for line in table(COLUMNS, rows):
-            out(line)
+    yield Document(traces=summaries)
+    seen = on_terminal(sys.stdout)
+    rows = [_row(one, _short(one["name"], names) if seen else one["name"], seen) for one in summaries]
+    yield from table(TRACES, rows)
     if not names:
-        tell(
+        yield Notice(
             f"{memory.storage.where} has no traces yet; every write, split and search leaves one "
             "unless SILICA_MEMORY_TRACES is 0"
         )
-    elif len(names) > most and on_terminal(sys.stdout):
-        tell(f"{len(names) - most:,} older not shown; -n {len(names)} lists all")
+    elif len(names) > most and seen:
+        yield Notice(f"{len(names) - most:,} older not shown; -n {len(names)} lists all")
 
 
 def _summary(memory: Memory, name: str) -> dict[str, Any]:

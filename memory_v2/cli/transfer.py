@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import click
 
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
-from memory_v2.cli.output import (
-    confirmed,
-    more_lines,
-    out,
-    out_json,
-    plain,
-    plan_lines,
-    price,
-    style,
-    tell,
-    tell_how_to_begin,
-    working,
-    yes_option,
-)
-from memory_v2.cli.verb import ChosenMemory, Decorated, Verb, json_option, with_memory
+from memory_v2.cli.output import Document, Notice, Output, confirmed, plain, style, tell, working
+from memory_v2.cli.show import how_to_begin, more_lines, plan_lines, price
+from memory_v2.cli.verb import ChosenMemory, Option, Yes, ended, misuse, verb
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
+from memory_v2.migrate.export import Form, exported_data
 from memory_v2.migrate.export import export as export_memory
-from memory_v2.migrate.export import exported_data
 from memory_v2.migrate.formats import older_memory, scan_paths
 from memory_v2.migrate.ledger import imported_from, status_of
-from memory_v2.migrate.planning import check_apart, check_empty, make_plan, read_plan
+from memory_v2.migrate.planning import Strategy, check_apart, check_empty, make_plan, read_plan
 from memory_v2.migrate.report import make_report, missing_lines, of_blocks, write_reports
 from memory_v2.migrate.run import run
 from memory_v2.migrate.source import Scan
@@ -44,94 +32,91 @@ from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import new_page_path
 
-STRATEGIES = ("keep", "flatten")
 MOST = 20
 """How many lines are shown of what may be long; --json and --report have all."""
-Strategy = Literal["keep", "flatten"]
 
 
-def _a_number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """Refuses `nan`, which no cost would ever reach."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("it is not a number of dollars", context, parameter)
-    return value
+def bring_in(
+    memory: Memory,
+    paths: Sequence[Path],
+    must_be_empty: bool = False,
+    under: str = "",
+    format_name: Annotated[str | None, Option("Read it as this format.", "--format", "NAME")] = None,
+    strategy: Annotated[
+        Strategy, "keep the folders as pages, or flatten all into the root, which divides as it grows."
+    ] = "keep",
+    dry_run: Annotated[bool, "Only show the plan. With --json it can be edited."] = False,
+    plan_file: Annotated[
+        Path | None,
+        Option("Carry out this plan, of --dry-run --json.", "--plan", type=click.Path(path_type=Path), metavar="FILE"),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        Option(
+            "Stop when a model has cost so much. The next run goes on.", metavar="DOLLARS", type=click.FloatRange(min=0)
+        ),
+    ] = None,
+    verifies: Annotated[
+        bool,
+        Option("Then prove that each block is in the memory or accounted for; exit with code 1 if not.", "--verify"),
+    ] = False,
+    report_file: Annotated[
+        Path | None,
+        Option(
+            "Write what was done, and what to look at: Markdown, or JSON if it is called .json.", "--report", "FILE"
+        ),
+    ] = None,
+    yes: Yes = False,
+) -> Iterator[Output]:
+    """Plans what is brought in, and unless it is a `dry_run` carries the plans out, one for each source."""
+    if max_cost is not None and math.isnan(max_cost):
+        raise misuse("--max-cost is not a number of dollars")  # no cost would ever reach it
+    if dry_run and report_file:
+        raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
+    with working("reading"):
+        scans = scan_paths([path.expanduser() for path in paths], format_name)
+    if must_be_empty:
+        check_empty(memory, scans[0][0])
+    plans: list[Plan] = []
+    error: SilicaError | None = None
+    with working("planning"):
+        for source, scan in scans:
+            check_apart(memory, source)
+            plans.append(
+                read_plan(plan_file, memory, scan, source)
+                if plan_file
+                else make_plan(memory, scan, source, strategy, under)
+            )
+    if not dry_run:
+        if not _is_agreed(memory, plans, max_cost, yes):
+            return
+        planned, plans = plans, []
+        with working("importing"):
+            for (_, scan), plan in zip(scans, planned, strict=True):
+                done = run(memory, scan, plan, max_cost)
+                plans.append(done.plan)
+                if error := done.error:
+                    break
+    found = _verified(memory, scans, plans) if verifies or report_file else []
+    if report_file:
+        with working("reporting"):
+            reports = [
+                make_report(scan, plan, memory.today, one)
+                for (_, scan), plan, one in zip(scans, plans, found, strict=False)
+            ]
+            write_reports(reports, report_file.expanduser())
+    yield from _told(plans, found if verifies else [], dry_run, error)
 
 
-def _options(verb: Decorated) -> Decorated:
-    for option in reversed(
-        (
-            click.option("--format", "format_name", metavar="NAME", help="Read it as this format."),
-            click.option(
-                "--strategy",
-                type=click.Choice(STRATEGIES),
-                default="keep",
-                show_default=True,
-                help="keep the folders as pages, or flatten all into the root, which divides as it grows.",
-            ),
-            click.option("--dry-run", is_flag=True, help="Only show the plan. With --json it can be edited."),
-            click.option(
-                "--plan",
-                "plan_file",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Carry out this plan, of --dry-run --json.",
-            ),
-            click.option(
-                "--max-cost",
-                type=click.FloatRange(min=0),
-                callback=_a_number,
-                metavar="DOLLARS",
-                help="Stop when a model has cost so much. The next run goes on.",
-            ),
-            click.option(
-                "--verify",
-                "verifies",
-                is_flag=True,
-                help="Then prove that each block is in the memory or accounted for; exit with code 1 if not.",
-            ),
-            click.option(
-                "--report",
-                "report_file",
-                type=click.Path(path_type=Path, dir_okay=False),
-                metavar="FILE",
-                help="Write what was done, and what to look at: Markdown, or JSON if it is called .json.",
-            ),
-            yes_option,
-            json_option,
-        )
-    ):
-        verb = option(verb)
-    return verb
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The options that both verbs have, but for the format."""
-
-    strategy: Strategy
-    dry_run: bool
-    plan_file: Path | None
-    max_cost: float | None
-    verifies: bool
-    report_file: Path | None
-    yes: bool
-    as_json: bool
-    under: str = ""
-
-
-@click.command("import", cls=Verb)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--to", "under", default="", metavar="PAGE", help="Bring it in below this page.")
-@_options
-@click.pass_obj
+@verb(bring_in)
 def import_verb(
-    chosen: ChosenMemory,
-    /,
-    paths: tuple[Path, ...],
-    under: str,
-    format_name: str | None,
+    memory: Memory,
+    paths: Annotated[
+        tuple[Path, ...], Option(metavar="PATH...", type=click.Path(path_type=Path), is_positional=True, count=-1)
+    ],
+    to: Annotated[str | None, Option("Bring it in below this page.", metavar="PAGE")] = None,
     **choices: Any,
-) -> None:
+) -> Iterator[Output]:
     """Bring in folders and files of notes, and what ChatGPT and Claude export.
 
     Each document is kept whole, to the letter, on a page of its own, with its source and its day; folders become pages
@@ -151,29 +136,18 @@ def import_verb(
       silica memory import --plan plan.json ~/vault
       silica memory import --verify --report report.md ~/vault
     """
-    with Memory.open(chosen.path, chosen.model) as memory:
-        _recovered(memory)
-        scans = _scanned(paths, format_name)
-        _bring_in(memory, scans, Choices(**choices, under=new_page_path(under) if under else ""))
+    yield from bring_in(memory, paths, under=new_page_path(to) if to else "", **choices)
 
 
-@click.command(cls=Verb)
-@click.option("--from", "source", type=click.Path(path_type=Path), metavar="FOLDER", help="The older memory.")
-@click.option("--to", "target", metavar="FOLDER", help="The memory that takes it in.")
-@click.option("--persona", metavar="NAME", help="The memory of this persona, from its older place to its new one.")
-@click.option("--merge", is_flag=True, help="Bring it in beside what the memory has already.")
-@_options
-@click.pass_obj
+@verb(bring_in)
 def migrate(
     chosen: ChosenMemory,
-    /,
-    source: Path | None,
-    target: str | None,
-    persona: str | None,
-    merge: bool,
-    format_name: str | None,
+    source: Annotated[Path | None, Option("The older memory.", "--from", "FOLDER", click.Path(path_type=Path))] = None,
+    target: Annotated[str | None, Option("The memory that takes it in.", "--to", "FOLDER")] = None,
+    persona: Annotated[str | None, "The memory of this persona, from its older place to its new one."] = None,
+    merge: Annotated[bool, "Bring it in beside what the memory has already."] = False,
     **choices: Any,
-) -> None:
+) -> Iterator[Output]:
     """Move from an older memory to this one.
 
     Without --from, that is the memory of an older Silica: ~/.silica/personas/NAME/memory, ~/.hdev/memory or
@@ -190,57 +164,8 @@ def migrate(
     """
     if persona and not target and not chosen.path:
         target = str(persona_memory(persona))
-    with Memory.open(target or chosen.path, chosen.model) as memory:
-        _recovered(memory)
-        scans = _scanned((source or older_memory(persona),), format_name)
-        if not merge:
-            check_empty(memory, scans[0][0])
-        _bring_in(memory, scans, Choices(**choices))
-
-
-def _recovered(memory: Memory) -> None:
-    for done in memory.recover():
-        tell(str(done))
-
-
-def _scanned(paths: Sequence[Path], format_name: str | None) -> list[tuple[Path, Scan]]:
-    with working("reading"):
-        return scan_paths([path.expanduser() for path in paths], format_name)
-
-
-def _bring_in(memory: Memory, scans: Sequence[tuple[Path, Scan]], choices: Choices) -> None:
-    if choices.dry_run and choices.report_file:
-        raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
-    plans: list[Plan] = []
-    error: SilicaError | None = None
-    with working("planning"):
-        for source, scan in scans:
-            check_apart(memory, source)
-            file = choices.plan_file
-            plans.append(
-                read_plan(file, memory, scan, source)
-                if file
-                else make_plan(memory, scan, source, choices.strategy, choices.under)
-            )
-    if not choices.dry_run:
-        if not _is_agreed(memory, plans, choices.max_cost, choices.yes):
-            return
-        planned, plans = plans, []
-        with working("importing"):
-            for (_, scan), plan in zip(scans, planned, strict=True):
-                done = run(memory, scan, plan, choices.max_cost)
-                plans.append(done.plan)
-                if error := done.error:
-                    break
-    found = _verified(memory, scans, plans) if choices.verifies or choices.report_file else []
-    if choices.report_file:
-        with working("reporting"):
-            reports = [
-                make_report(scan, plan, memory.today, one)
-                for (_, scan), plan, one in zip(scans, plans, found, strict=False)
-            ]
-            write_reports(reports, choices.report_file.expanduser())
-    _tell(plans, found if choices.verifies else [], choices, error)
+    with chosen.recovered(target) as memory:
+        yield from bring_in(memory, (source or older_memory(persona),), not merge, **choices)
 
 
 def _verified(memory: Memory, scans: Sequence[tuple[Path, Scan]], plans: Sequence[Plan]) -> list[Verification]:
@@ -268,29 +193,25 @@ def _is_agreed(memory: Memory, plans: Sequence[Plan], max_cost: float | None, ye
     return confirmed("Go on?", yes, "nothing was imported")
 
 
-def _tell(plans: Sequence[Plan], found: Sequence[Verification], choices: Choices, error: SilicaError | None) -> None:
-    """Tells what would be done or was done, and what was verified. Raises what has stopped the last run."""
-    if choices.as_json:
-        documents = [document(plan) for plan in plans]
-        for one, verification in zip(documents, found, strict=False):
-            one["verification"] = document(verification)
-        failed = {"error": error_document(error)} if error else {}
-        out_json({"plans" if choices.dry_run else "imports": documents} | failed)
-    else:
-        for line in (line for plan in plans for line in _lines(plan, choices.dry_run, error)):
-            out(line)
-        for plan, verification in zip(plans, found, strict=False):
-            for line in _verification_lines(plan, verification):
-                out(line)
-    for reason in dict.fromkeys(plan.degraded for plan in plans if plan.degraded):
-        tell(reason)
-    if error and not choices.as_json:
-        raise error
+def _told(
+    plans: Sequence[Plan], found: Sequence[Verification], is_dry_run: bool, error: SilicaError | None
+) -> Iterator[Output]:
+    """What would be done or was done, and what was verified. Raises what has stopped the last run."""
+    documents = [document(plan) for plan in plans]
+    for one, verification in zip(documents, found, strict=False):
+        one["verification"] = document(verification)
+    failed = {"error": error_document(error)} if error else {}
+    yield Document({"plans" if is_dry_run else "imports": documents}, **failed)
+    for plan in plans:
+        yield from _lines(plan, is_dry_run, error)
+    for plan, verification in zip(plans, found, strict=False):
+        yield from _verification_lines(plan, verification)
+    yield from map(Notice, dict.fromkeys(plan.degraded for plan in plans if plan.degraded))
     if error:
-        tell(str(error))
-        click.get_current_context().exit(exit_code(error))
+        yield Notice(error)
+        raise ended(exit_code(error))
     if not all(one.is_complete for one in found):
-        click.get_current_context().exit(FINDINGS)
+        raise ended(FINDINGS)
 
 
 def _lines(plan: Plan, is_dry_run: bool, error: SilicaError | None) -> Iterator[str]:
@@ -322,58 +243,47 @@ def _verification_lines(plan: Plan, found: Verification) -> Iterator[str]:
     yield f"{plain(plan.facts['source'])}: {of_blocks(found)}"
 
 
-@click.command(cls=Verb)
-@click.argument("dest", metavar="DEST", type=click.Path(path_type=Path, allow_dash=True))
-@click.option(
-    "--form",
-    type=click.Choice(["folder", "file", "jsonl"]),
-    default="folder",
-    show_default=True,
-    help="A folder of Markdown files, one Markdown file, or one line of JSON for each page and entry.",
-)
-@click.option("--force", is_flag=True, help="Replace files of the same names. Other files at DEST stay.")
-@json_option
-@click.pass_context
-@with_memory
+@verb()
 def export(
     memory: Memory,
-    context: click.Context,
-    dest: Path,
-    form: Literal["folder", "file", "jsonl"],
-    force: bool,
-    as_json: bool,
-) -> None:
+    dest: Annotated[Path, Option(type=click.Path(path_type=Path, allow_dash=True), is_positional=True)],
+    form: Annotated[
+        Form,
+        Option(
+            "A folder of Markdown files, one Markdown file, or one line of JSON for each page and entry.", "--format"
+        ),
+    ] = "folder",
+    force: Annotated[bool, "Replace files of the same names. Other files at DEST stay."] = False,
+    as_json: bool = False,
+) -> Iterator[Output]:
     """Export all pages and entries to plain files.
 
     The text of each page is exported to the letter, and in a folder each entry to the byte. DEST is a folder, or a file
-    with --form file and --form jsonl, where '-' is standard output. 'silica memory import' and 'silica memory entries
-    import' read the folder again.
+    with --format file and --format jsonl, where '-' is standard output. 'silica memory import' and 'silica memory
+    entries import' read the folder again.
 
     \b
     Examples:
       silica memory export ../notes
-      silica memory export --form file memory-in-one.md
-      silica memory export --form jsonl - | jq .path
+      silica memory export --format file memory-in-one.md
+      silica memory export --format jsonl - | jq .path
     """
     if str(dest) == "-":
         if form == "folder" or as_json:
-            option = "--json" if as_json else "--form folder"
-            raise click.UsageError(f"standard output cannot be combined with {option}", context)
+            raise misuse(f"standard output cannot be combined with {'--json' if as_json else '--format folder'}")
         with working("exporting"):
             data, left_out = exported_data(memory, form)
-        out(data, newline=False)
+        yield data
     else:
         with working("exporting"):
             done = export_memory(memory, dest, form, force)
         left_out = done.left_out
-        if as_json:
-            out_json(document(done))
-        else:
-            held = counted(done.pages, "page") + (f" and {counted_entries(done.entries)}" if done.entries else "")
-            where = f"{plain(done.dest)} · {held}, {size(done.size_bytes)}"
-            out(where if done.form == "folder" else f"{where} in {counted(done.files, 'file')}")
-    tell_how_to_begin(memory)
+        yield Document(done)
+        held = counted(done.pages, "page") + (f" and {counted_entries(done.entries)}" if done.entries else "")
+        where = f"{plain(done.dest)} · {held}, {size(done.size_bytes)}"
+        yield where if done.form == "folder" else f"{where} in {counted(done.files, 'file')}"
+    yield from how_to_begin(memory)
     for page in left_out:
-        tell(f"{page.name} is left out: {page.reason}")
+        yield Notice(f"{page.name} is left out: {page.reason}")
     if left_out:
-        context.exit(FINDINGS)
+        raise ended(FINDINGS)

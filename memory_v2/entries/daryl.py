@@ -95,8 +95,8 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
             )
         )
     if naive:
-        told = f"{counted(naive, 'moment')} without a time zone: taken as those of {zone}"
-        findings.append(Finding("no-zone", "notice", file, 0, told))
+        message = f"{counted(naive, 'moment')} without a time zone: taken as those of {zone}"
+        findings.append(Finding("no-zone", "notice", file, 0, message))
     return Shard(domain, tuple(entries), (*findings, *_repeated(entries, file)))
 
 

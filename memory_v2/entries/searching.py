@@ -72,10 +72,10 @@ def search(context: Context, asked: SearchRequest) -> SearchResults:
 
 def _is_for_entries_only(asked: SearchRequest) -> bool:
     """Whether pages are left out. Raises `InvalidSetting` if what is asked does not go together."""
-    told = next((name for name in OF_ENTRIES if getattr(asked, name) not in (None, ())), None)
-    entries_only = asked.only == "entries" or told is not None
-    if asked.only == "pages" and told:
-        raise InvalidSetting(f"pages have no {told}: leave it out, or search entries too")
+    given = next((name for name in OF_ENTRIES if getattr(asked, name) not in (None, ())), None)
+    entries_only = asked.only == "entries" or given is not None
+    if asked.only == "pages" and given:
+        raise InvalidSetting(f"pages have no {given}: leave it out, or search entries too")
     if entries_only and (asked.near is not None or asked.regex):
         raise InvalidSetting(f"{'regex' if asked.regex else 'near'} finds pages only: leave it out to search entries")
     for name, value in (("cross", asked.cross), ("archived", asked.archived)):
@@ -187,10 +187,10 @@ class Recall:
         observed = entry.observed_at
         path, above = self.stored.where(file.path)
         is_past = not self.asked.archived and has_expired(entry.decay, age(entry, self.calendar))
-        told = replace(entry_hit(entry, answers, self.calendar), past=is_past)
-        score, first = told.answers * told.confidence * told.weight, first_line + above
+        shown = replace(entry_hit(entry, answers, self.calendar), past=is_past)
+        score, first = shown.answers * shown.confidence * shown.weight, first_line + above
         day = self.calendar.day(observed) if isinstance(observed, datetime) else observed
-        return Hit(path, 1, first, first + text.count("\n"), text, score, day, (), found_by, entry=told)
+        return Hit(path, 1, first, first + text.count("\n"), text, score, day, (), found_by, entry=shown)
 
     def _crossed(self, hits: Sequence[Hit], limit: int) -> list[Hit]:
         """The hits, with the entries that references join to the best of them, one step either way."""
@@ -268,4 +268,4 @@ def _is_told_by(pages: Mapping[str, float], hit: Hit) -> bool:
     """Whether a page, given with the score of its best hit, tells what an entry does that was worked into it: the page,
     or a part of it that is named after `#`."""
     into = hit.entry.consolidated_into if hit.entry else ()
-    return any(pages.get(told.partition("#")[0], 0.0) >= AS_WELL * hit.score for told in into)
+    return any(pages.get(page.partition("#")[0], 0.0) >= AS_WELL * hit.score for page in into)

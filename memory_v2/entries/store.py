@@ -61,13 +61,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EntryStore:
-    """The entries in a storage. `agent` is whose entries are captured if no agent is named; `open_index` gives their
-    part of the memory's index, where there is one."""
+    """The entries in a storage. `open_index` gives their part of the memory's index; `agent` is whose entries are
+    captured if no agent is named."""
 
     storage: MemoryStorage
+    open_index: Callable[[], EntryIndex]
     calendar: Calendar = UTC_DAYS
     agent: str = DEFAULT_AGENT
-    open_index: Callable[[], EntryIndex] | None = None
 
     @cached_property
     def known(self) -> KnownEntries:
@@ -84,7 +84,6 @@ class EntryStore:
     @cached_property
     def index(self) -> EntryIndex:
         """The index of the entries, for searches and plans."""
-        assert self.open_index is not None, "entries without an index"
         return self.open_index()
 
     # reading
@@ -98,7 +97,7 @@ class EntryStore:
         that cannot be read at all is a finding."""
         if self.storage.folder_marks(ENTRIES) == {}:
             return []
-        if self.storage.cache_folder is None or self.open_index is None:  # an index would be made for this alone
+        if self.storage.cache_folder is None:  # an index would be made for this alone
             return list(self.read_files())
         if not self.index.may_have_entries:
             return []
@@ -302,7 +301,7 @@ class EntryStore:
 
 def entries_of(context: Context) -> EntryStore:
     """The entries that an operation on pages works with besides."""
-    return EntryStore(context.storage, context.calendar, open_index=lambda: context.index.entries)
+    return EntryStore(context.storage, lambda: context.index.entries, context.calendar)
 
 
 def _unreadable(path: str, error: Unreadable) -> EntryFile:

@@ -3,15 +3,19 @@ files of the hosts, whoever has changed them since."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from memory_v2.hosts.files import FileChange, Unclear, bytes_of, why_unwritable, write
 from memory_v2.hosts.host import Edit, Host, Launch, Place, whole_file
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
+from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.local.disk import advice
+from memory_v2.text.amounts import counted
+from memory_v2.tree.finding import Finding
 
 
 @dataclass(slots=True)
@@ -56,6 +60,32 @@ def undo(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange
             with suppress(OSError):  # others have put something into it
                 folder.rmdir()
     return [change for change in undone if change.is_change or change.problem]
+
+
+def connection_plan(changes: Sequence[FileChange], is_applied: bool = False, **facts: Any) -> Plan:
+    """The changes as a plan: a step for each file, with what it is for and the lines that come and go. A file that is
+    left alone is told in the warnings."""
+    steps: list[Step] = []
+    new: set[bytes | None] = set()
+    for change in changes:
+        about = ": ".join(filter(None, (", ".join(change.hosts), ", ".join(change.purposes))))
+        is_twin = change.before is None and change.after in new  # the same skill for several hosts
+        new.add(change.after)
+        lines = ["the same text as above"] if is_twin else change.diff()
+        told = {"hosts": list(change.hosts), "purposes": list(change.purposes), "problem": change.problem}
+        told |= {"diff": "".join(f"{line}\n" for line in lines)} if change.is_change else {}
+        action = "take back" if facts.get("undone") else "change" if change.before else "create"
+        why = "left alone" if change.problem else "nothing to do"
+        steps.append(
+            Step(action, str(change.file), reason=about, facts=told, applied=is_applied)
+            if change.is_change
+            else Step(SKIP, str(change.file), reason=f"{about} ({why})", facts=told)
+        )
+    alone = [change for change in changes if change.problem]
+    warnings = [Finding("left-alone", "error", str(one.file), 0, f"left alone: {one.problem}") for one in alone]
+    return Plan(
+        "init", counted(sum(change.is_change for change in changes), "file"), tuple(steps), tuple(warnings), facts
+    )
 
 
 def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterator[tuple[str, Edit]]:

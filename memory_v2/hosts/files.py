@@ -9,10 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from memory_v2.errors import SilicaError
 from memory_v2.storage.local.disk import lstat, make_folder, new_temporary, read_bytes, store_bytes, sync_folder
+
+LINE_WIDTH = 160
+"""Characters of a line of a diff that are shown: a file may be one line of a megabyte."""
 
 
 class Unclear(SilicaError):
@@ -82,14 +84,9 @@ class FileChange:
         for tag, i, i_end, j, j_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
             if tag != "equal":
                 gone, come = _apart("\n".join(old[i:i_end]), "\n".join(new[j:j_end]))
-                shown += [f"@@ line {j + 1}", *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
+                lines = [f"@@ line {j + 1}", *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
+                shown += [line if len(line) <= LINE_WIDTH else f"{line[: LINE_WIDTH - 1]}…" for line in lines]
         return shown
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of the change."""
-        state = "left alone" if self.problem else "changed" if self.is_change else "unchanged"
-        shared = {"path": str(self.file), "hosts": list(self.hosts), "purposes": list(self.purposes)}
-        return {**shared, "state": state, "diff": self.diff(), "problem": self.problem}
 
 
 def _apart(old: str, new: str) -> tuple[list[str], list[str]]:

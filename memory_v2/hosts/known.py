@@ -155,7 +155,7 @@ CLINE = Host(
 CONTINUE = Host(
     "continue",
     "Continue",
-    here=("{home}/.continue",),
+    here=("{home}/.continue/config.yaml",),
     then="start a new session",
     servers=("{home}/.continue/config.yaml", ""),
 )

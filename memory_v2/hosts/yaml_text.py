@@ -25,6 +25,8 @@ def value_at(text: str, keys: Keys) -> Any:
 def with_object(text: str, keys: Keys, value: Mapping[str, Any]) -> str:
     """The text with a server in the list: in the place of the one of its name, else as the first. Raises `Unclear`."""
     key, name = keys
+    if not text.strip():  # what the host needs in it beside, only the host knows
+        raise Unclear("there is no such file yet: start the host once, and run this again")
     if value_at(text, keys) is not None:
         if value_at(text, keys) == value:
             return text

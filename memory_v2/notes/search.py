@@ -111,21 +111,10 @@ class NoteHits(list[NoteHit]):
     places were left out because they are over, and `files` how many notes were searched.
     """
 
-    answered: bool
-    respelled: dict[str, str]
-    hidden: int
-    files: int
-
-    def __init__(
-        self,
-        hits: Iterable[NoteHit] = (),
-        answered: bool = False,
-        respelled: dict[str, str] | None = None,
-        hidden: int = 0,
-        files: int = 0,
-    ) -> None:
-        super().__init__(hits)
-        self.answered, self.respelled, self.hidden, self.files = answered, respelled or {}, hidden, files
+    answered: bool = False
+    respelled: dict[str, str] = {}  # noqa: RUF012 - replaced, never changed
+    hidden: int = 0
+    files: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it."""
@@ -159,7 +148,9 @@ class Places:
         chosen = with_confidence(statements([result for result, _ in visible[:limit]], self._page), meant, self.index)
         answered = bool(chosen) and is_answered(chosen, [_hit(one) for one, _ in visible], meant, self.index)
         shown = (place for _, place in self._places(chosen, NoteFilter(), limit))
-        return NoteHits(self._with_lines(shown, around), answered, typed, hidden, len(names))
+        found = NoteHits(self._with_lines(shown, around))
+        found.answered, found.respelled, found.hidden, found.files = answered, typed, hidden, len(names)
+        return found
 
     def match(self, pattern: str, limit: int, part: NoteFilter, around: int) -> NoteHits:
         """The first lines that match a regular expression, file by file. Raises `InvalidPattern` if it is none, or
@@ -168,11 +159,12 @@ class Places:
 
         names = self._names(part)
         texts = [self._lines(name) for name in names]
-        lines = matches(pattern, ["\n".join(lines) for lines in texts], limit * SPARE)
-        found = [_line(names[number], line + 1, texts[number][line]) for number, line in lines]
+        matching = matches(pattern, ["\n".join(lines) for lines in texts], limit * SPARE)
+        found = [_line(names[number], line + 1, texts[number][line]) for number, line in matching]
         visible, hidden = _visible(self._places(found, part, len(found)), part, limit)
-        shown = [place for _, place in visible[:limit]]
-        return NoteHits(self._with_lines(shown, around), bool(shown), None, hidden, len(names))
+        lines = NoteHits(self._with_lines((place for _, place in visible[:limit]), around))
+        lines.answered, lines.hidden, lines.files = bool(lines), hidden, len(names)
+        return lines
 
     def _names(self, part: NoteFilter) -> list[str]:
         names = sorted(filter(part.has_file, self.folder.cache.hashes()))
@@ -182,13 +174,17 @@ class Places:
 
     def _places(self, results: Sequence[SearchResult], part: NoteFilter, most: int) -> Ranked:
         """The first results in a part of the notes, with what their notes say. What is gone meanwhile is left out."""
-        notes = {note.name: note for note in self.folder.cache.notes({note_of(result.path) for result in results})}
-        known = (_Place.of(result, notes[name]) for result in results if (name := note_of(result.path)) in notes)
-        chosen = list(islice((place for place in known if part.has(place.tags, place.day)), most))
+        names = {note_of(result.path) for result in results}
+        notes = {note.name: note for note in self.folder.cache.notes(names)}
         by_item: dict[str, list[Extracted]] = {}
-        for one in extracted_in(self.folder.cache, {place.note.name for place in chosen}):
+        for one in extracted_in(self.folder.cache, names):
             by_item.setdefault(one.item, []).append(one)
-        return [(place.result, place.hit(by_item)) for place in chosen]
+        places = (
+            (result, _place(result, notes[name], by_item))
+            for result in results
+            if (name := note_of(result.path)) in notes
+        )
+        return list(islice((place for place in places if part.has(place[1].tags, place[1].day)), most))
 
     def _with_lines(self, hits: Iterable[NoteHit], around: int) -> list[NoteHit]:
         if not around:
@@ -212,46 +208,30 @@ class Places:
         return [line.rstrip("\r\n") for line in split_lines(readable(page.text))] if page else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A result with the items and the tags of the lines on which it stands, and its day: the newest of its items; that
-    of its note, if it is a heading."""
-
-    result: SearchResult
-    note: Note
-    items: Sequence[Item]
-    tags: tuple[str, ...]
-    day: date | None
-
-    @classmethod
-    def of(cls, result: SearchResult, note: Note) -> _Place:
-        first, last = result.lines
-        items = [item for item in note.items if item.first_line <= last and item.last_line >= first]
-        section = next((one for one in note.sections if one.first_line <= first <= one.last_line), None)
-        tags = tuple(dict.fromkeys((*note.tags, *(section.tags if section else ()))))
-        day = max((item.day for item in items if item.day), default=None if items else note.day)
-        return cls(result, note, items, tags, day)
-
-    def hit(self, extracted: Mapping[str, Sequence[Extracted]]) -> NoteHit:
-        """The place, with what labels and headings say that it is, and whether all that stands there is over."""
-        own = [one for item in self.items for one in extracted.get(item.id, ())]
-        marked = [one for one in own if one.grade != "keyword"]
-        closed = {one.item for one in own if one.is_closed}.intersection(one.item for one in marked)
-        return NoteHit(
-            file=self.note.name,
-            first_line=self.result.lines[0],
-            last_line=self.result.lines[1],
-            text=self.result.excerpt,
-            score=round(self.result.relevance_score, 4),
-            confidence=self.result.confidence,
-            day=self.day,
-            headings=self.result.section or (self.items[0].headings if self.items else ()),
-            tags=self.tags,
-            marks=tuple(dict.fromkeys(f"{one.category}: {one.grade}" for one in marked)),
-            is_over=bool(self.items) and all(item.id in closed or _is_over(item) for item in self.items),
-            found_by=self.result.context,
-            signs=self.result.signs,
-        )
+def _place(result: SearchResult, note: Note, extracted: Mapping[str, Sequence[Extracted]]) -> NoteHit:
+    """A result with what its note says of it: the tags of its section, its day, which is the newest of its items or
+    that of its note if it is a heading, what labels and headings say that it is, and whether all of it is over."""
+    first, last = result.lines
+    items = [item for item in note.items if item.first_line <= last and item.last_line >= first]
+    section = next((one for one in note.sections if one.first_line <= first <= one.last_line), None)
+    own = [one for item in items for one in extracted.get(item.id, ())]
+    marked = [one for one in own if one.grade != "keyword"]
+    closed = {one.item for one in own if one.is_closed}.intersection(one.item for one in marked)
+    return NoteHit(
+        file=note.name,
+        first_line=first,
+        last_line=last,
+        text=result.excerpt,
+        score=round(result.relevance_score, 4),
+        confidence=result.confidence,
+        day=max((item.day for item in items if item.day), default=None if items else note.day),
+        headings=result.section or (items[0].headings if items else ()),
+        tags=tuple(dict.fromkeys((*note.tags, *(section.tags if section else ())))),
+        marks=tuple(dict.fromkeys(f"{one.category}: {one.grade}" for one in marked)),
+        is_over=bool(items) and all(item.id in closed or _is_over(item) for item in items),
+        found_by=result.context,
+        signs=result.signs,
+    )
 
 
 def _is_over(item: Item) -> bool:

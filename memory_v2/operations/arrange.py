@@ -14,7 +14,7 @@ from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
 from memory_v2.tree import folding
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.source_lines import gathered
 
@@ -69,7 +69,7 @@ def _merge(draft: Draft, path: str) -> str:
     if page.piece is not None:
         raise NotAllowed(f"{path!r} holds part of a block that is too large for one page")
     parent = draft.page(draft.graph().parents.get(path) or page_above(draft, path))
-    merged = folding.merged(_unlisted(parent, path), page, draft.context.now())
+    merged = folding.merged(unlinked(parent, frozenset({fold(path)})), page, draft.context.now())
     listed = {link_key(child.target) for child in merged.children}
     listed.add(fold(parent.path))
     merged = merged.with_lines(child.line for child in page.children if link_key(child.target) not in listed)
@@ -112,8 +112,3 @@ def stage_delete(draft: Draft, path: str) -> str:
         draft.put(unlinked(draft.page(source), gone))
     draft.remove(path)
     return path
-
-
-def _unlisted(page: Page, path: str) -> Page:
-    """The page without the child; in its text, the words of a link to the child stay."""
-    return unlinked(page, frozenset({fold(path)}))

@@ -134,7 +134,7 @@ def find_problems(context: Context) -> list[Finding]:
         *_copies(pages),
         *_links(pages, known, moved_pages(context, pages, graph, known)),
         *_orphaned_sections(pages),
-        *_unindexed(context),
+        *(Finding("unindexed", "error", path, 0, problem) for path, problem in context.index.problems().items()),
         *_ignored_files(ignored, storage.decomposed_names() if ignored else {}),
         *_unfinished(storage),
         *_damaged_history(storage),
@@ -179,23 +179,12 @@ def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iter
     """What is missing in the tree as a whole. Nobody can tell while a page cannot be read: it may be there."""
     if unread:
         return
-    yield from _root(pages)
-    yield from _reach(graph, pages)
-    yield from _pieces(pages)
-
-
-def _root(pages: dict[str, Page]) -> Iterator[Finding]:
     if pages and ROOT not in pages:
         yield Finding("no-root", "error", ROOT, 0, "there are pages, but no root that leads to them", "make the root")
-
-
-def _reach(graph: Graph, pages: dict[str, Page]) -> Iterator[Finding]:
-    if ROOT not in pages:
-        return
-    for path in graph.unreachable:
-        yield Finding(
-            "unreachable", "error", path, 0, "no link leads here from the root", "link it from the page above"
-        )
+    for path in graph.unreachable if ROOT in pages else ():
+        message = "no link leads here from the root"
+        yield Finding("unreachable", "error", path, 0, message, "link it from the page above")
+    yield from _pieces(pages)
 
 
 def _page(page: Page, threshold: int) -> Iterator[Finding]:
@@ -289,17 +278,16 @@ def _orphaned_sections(pages: dict[str, Page]) -> Iterator[Finding]:
     repeated = {path: keys for path, page in pages.items() if (keys := repeated_on(page))}
     if not repeated:
         return
-    headings = {path: _headings(page) for path, page in pages.items()}
+    headings = {
+        path: {digest(block): block.words for block in section_blocks(page) if block.kind == "heading"}
+        for path, page in pages.items()
+    }
     spread = Counter(key for keys in headings.values() for key in keys)
     for path, keys in repeated.items():
         for key in keys:
             if key in headings[path] and spread[key] == 1:
                 message = f"the section {shorten(headings[path][key], 60)!r} is part of one that is on no other page"
                 yield Finding("orphaned-section", "notice", path, 0, message)
-
-
-def _headings(page: Page) -> dict[str, str]:
-    return {digest(block): block.words for block in section_blocks(page) if block.kind == "heading"}
 
 
 def _pieces(pages: dict[str, Page]) -> Iterator[Finding]:
@@ -326,11 +314,6 @@ def _not_utf8(page: Page) -> Iterator[Finding]:
             f"({shown}{' …' if len(wrong) > 6 else ''}); kept, and shown as \ufffd"
         )
         yield Finding("not-utf8", "notice", page.path, page.line_of(wrong[0]), message)
-
-
-def _unindexed(context: Context) -> Iterator[Finding]:
-    for path, message in context.index.problems().items():
-        yield Finding("unindexed", "error", path, 0, message)
 
 
 def _ignored_files(ignored: Iterable[tuple[str, str]], decomposed: Mapping[str, str]) -> Iterator[Finding]:

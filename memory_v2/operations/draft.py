@@ -266,7 +266,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
         before = draft.before(path)
         if before is None:
             kept = page.stamped(now, **source.properties) if source else page
-            if page.piece is None and _has_text(page):
+            has_text = any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
+            if page.piece is None and has_text:  # a page that only lists the pieces of a large block has none
                 kept = of_one_source(gathered(kept, [whole]))
         elif page.piece is not None:
             continue
@@ -274,11 +275,6 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             kept = gathered(page, [divided] if path == divided.path else [before, divided])
         if kept is not draft.staged[path]:
             draft.put(kept)
-
-
-def _has_text(page: Page) -> bool:
-    """Whether a page has text of its own; one that only lists the pieces of a large block has none."""
-    return any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
 
 
 MAX_MOVED = 300
@@ -321,15 +317,11 @@ def follow_parent(draft: Draft, parent: str, new_parent: str, listed: Iterable[s
         name = known.rsplit("/", 1)[-1]
         if known != child_path(parent, name) or f"{new_parent}/".startswith(f"{known}/"):
             continue
-        moved = _below(draft, known, child_path(new_parent, name))
+        below = [path for path in draft.paths() if path == known or path.startswith(f"{known}/")]
+        moved = {path: child_path(new_parent, name) + path[len(known) :] for path in below}
         others = TakenPaths(draft.paths() - moved.keys())
         if all(is_page_path(path) and path not in others for path in moved.values()) and _is_cheap(draft, moved):
             move_pages(draft, moved)
-
-
-def _below(draft: Draft, old: str, new: str) -> dict[str, str]:
-    """The page and those below it, each with its new path."""
-    return {p: new + p[len(old) :] for p in draft.paths() if p == old or p.startswith(f"{old}/")}
 
 
 def _is_cheap(draft: Draft, moved: Collection[str]) -> bool:

@@ -30,7 +30,7 @@ from memory_v2.trace.recording import Traces
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, parse_page, read_page
+from memory_v2.tree.page import parse_page, read_page
 from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, page_path
 from memory_v2.tree.redacted import redacted
 from memory_v2.tree.sections import CHILD_LINK, OURS
@@ -144,10 +144,11 @@ def _find(context: Context, rules: Forgetting) -> _Occurrences:
     rewrite = storage.history.rewriting(rules)
     traces = tuple(kept.holding(rules.is_in_json)) if (kept := _traces(storage)) else ()
     entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
+    notes = [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
     return _Occurrences(
         pages=tuple(path for path in (*storage.list_files(), *entries) if _is_on(storage, rules, path)),
         extent=rewrite.extent() if storage.history.begun else Extent(),
-        notes=tuple(name for name in _note_names(storage) if rules.is_held(storage.state.read(name) or b"")),
+        notes=tuple(name for name in notes if rules.is_held(storage.state.read(name) or b"")),
         rewrite=rewrite,
         erasure=PendingErasure(traces, tuple(storage.leftovers(rules.is_held))),
     )
@@ -227,10 +228,6 @@ def _deleted(context: Context, rules: Forgetting, path: str) -> Iterator[None]:
 def _traces(storage: MemoryStorage) -> Traces | None:
     folder = storage.cache_folder
     return Traces(folder / "traces", DEFAULT_TRACES) if folder else None
-
-
-def _note_names(storage: MemoryStorage) -> list[str]:
-    return [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
 
 
 def _warnings(storage: MemoryStorage, rules: Forgetting, text: str) -> Iterator[Finding]:
@@ -365,16 +362,12 @@ def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
     elsewhere = {line_core(line) for data in pages for line in split_lines(decode(data)) if not _describes(line, path)}
     recorded = [revision.text for revision, _ in states if revision.kind != "import"]  # that names documents
     recorded += [revision.summary for revision, _ in states]
-    lines = [line for data in versions for line in _texts(read_page(path, data))]
+    was = [read_page(path, data) for data in versions]
+    lines = [line for page in was for line in split_lines(page.body)]
+    lines += [block.content for page in was for block in page.blocks]  # as reasons in the history quote them
     lines += [line for text in recorded for line in (text, *split_lines(text))]
     own = [line for line in _worth(lines) if line_core(line) not in elsewhere]
     return Forgetting(LineRedaction(own), frozenset({fold(path)}))
-
-
-def _texts(page: Page) -> Iterator[str]:
-    """The lines of a page's text, and its blocks, as reasons in the history quote them."""
-    yield from split_lines(page.body)
-    yield from (block.content for block in page.blocks)
 
 
 def _describes(line: str, path: str) -> bool:

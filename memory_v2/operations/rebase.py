@@ -96,7 +96,8 @@ def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
     """The call with the current numbers of its blocks."""
     match call:
         case Place():
-            first = _first(task, call.blocks)
+            numbers = parse_numbers(call.blocks, len(task.brief.blocks), "n")
+            first = task.brief.blocks[numbers[0] - 1]
             if call.after is None:
                 return replace(call, after=pages.end(call.page, first))
             return replace(call, after=pages.behind(call.page, call.after, first))
@@ -114,11 +115,6 @@ def _renumbered(call: Call, task: WriteTask, pages: _Pages) -> Call:
             return call
         case CreatePage() | Describe():
             return call
-
-
-def _first(task: WriteTask, numbers: Numbers) -> Block:
-    """The first of these new blocks."""
-    return task.brief.blocks[parse_numbers(numbers, len(task.brief.blocks), "n")[0] - 1]
 
 
 def _check_still_new(task: WriteTask, pages: _Pages) -> None:

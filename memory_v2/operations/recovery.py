@@ -131,7 +131,8 @@ def _finished(context: Context, operation: str, pending: Pending, operate: Calla
     recovered = partial(Recovered, "write", shorten(pending.text, MAX_SUMMARY), pending.since)
     if (pages := recorded_since(context.storage.history, operation, pending.head)) is not None:
         _split(context, operation, PendingSplits(pages), operate)
-        return [recovered(DONE if pages else WAS_DONE, _holder(context.storage, pages))]
+        holder = next((path for path in pages if context.storage.exists(path)), ROOT)
+        return [recovered(DONE if pages else WAS_DONE, holder)]
     mode = _mode(context.storage, pending)
     arguments = {"text": pending.text, "path": pending.path, "mode": mode}
     arguments |= {key: said for key in ("source", "date") if (said := getattr(pending, key))}
@@ -143,11 +144,6 @@ def _finished(context: Context, operation: str, pending: Pending, operate: Calla
 def _split(context: Context, operation: str, pending: PendingSplits, operate: Callable[..., Result]) -> None:
     arguments = {"pages": list(pending.pages)}
     operate(context, "settle", partial(_link_and_split, pending=pending), arguments, operation)
-
-
-def _holder(storage: MemoryStorage, pages: tuple[str, ...]) -> str:
-    """The first of these pages that still exists, or the root."""
-    return next((path for path in pages if storage.exists(path)), ROOT)
 
 
 def _write(context: Context, pending: PendingWrite, mode: Mode) -> WriteResult:

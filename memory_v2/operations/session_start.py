@@ -129,11 +129,11 @@ def _said_elsewhere(project: str, storage: MemoryStorage, pages: Container[str])
                     where = f"{day}, page {path}" if day else f"page {path}, changed on {written}"
                     said.append((day or written, where, shorten(line, MAX_STATEMENT)))
     newest = sorted(said, reverse=True)[:MOST_STATEMENTS]
-    told = [f"- {where}: {line}" for _, where, line in newest]
-    if not told:
+    statements = [f"- {where}: {line}" for _, where, line in newest]
+    if not statements:
         return ""
     head = f"--- said of {' '.join(project.split())} on other pages, the newest first; what is newer holds"
-    return "\n" + _defused("\n".join([head, *told])) + "\n"
+    return "\n" + _defused("\n".join([head, *statements])) + "\n"
 
 
 def _day(lines: Iterable[str]) -> str:

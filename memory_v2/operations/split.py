@@ -30,7 +30,8 @@ from memory_v2.tree.source import is_source_line
 from memory_v2.tree.titles import repeated_headings, section_blocks
 
 TARGET_SHARE = 0.6
-"""The share of the threshold that a split may leave on the page, so that the page is not split again soon."""
+"""The share of the threshold that a split may leave on the page, so that the page is not split again soon. A piece of a
+large block always stays."""
 
 MAX_ABOVE = 100
 """The longest path below which pieces are stored, in bytes. A longer one is shortened to leave room for their names."""
@@ -50,10 +51,11 @@ def split(context: Context, path: str, models: Sequence[Model] | None = None) ->
         revision = commit(draft)
         return SplitResult(path=path, revisions=(revision,), strategy="size", new_files=tuple(made))
     loose = has_loose_links(page, draft.graph())
+    target = int(min(TARGET_SHARE * context.threshold, 0.8 * page.size))
     brief = SplitBrief(
         view=PageView(page, draft.graph().breadcrumb(path)),
         threshold=context.threshold,
-        target=context.threshold if loose else _target(page, context.threshold),
+        target=context.threshold if loose or page.piece else target,
         taken=draft.graph().taken,
         crowded=loose or (page.size > context.threshold and len(encode(page.links)) > page.size / 2),
         most_children=MAX_CHILDREN,
@@ -120,11 +122,6 @@ def _check_lossless(draft: Draft, path: str) -> None:
     if lost := before - after:
         first = next(iter(lost))[:60]
         raise SilicaError(f"{path!r} is left whole: dividing it would lose {len(lost)} blocks, such as {first!r}")
-
-
-def _target(page: Page, threshold: int) -> int:
-    """How many bytes may stay on the page. A piece of a large block always stays."""
-    return threshold if page.piece else int(min(TARGET_SHARE * threshold, 0.8 * page.size))
 
 
 def _cut_large_blocks(draft: Draft, path: str) -> list[str]:

@@ -254,7 +254,7 @@ class SplitTask:
             if not child.exists:
                 page = page.stamped(self.brief.now, split_from=self.page.path)
                 if (key := fold(child.path)) in self._listed:
-                    parent = _unlisted(parent, key)
+                    parent = _without(parent, key)
                 parent = parent.with_child(child.path, child.description)
             elif child.links and not child.blocks:
                 parent = parent.with_description(child.path, child.description)
@@ -329,12 +329,9 @@ class SplitTask:
         for child in self.children:
             left -= sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
-            left -= self._line_bytes(child.path) if child.exists else 0
+            again = (link for link in self.page.children if child.exists and link_key(link.target) == fold(child.path))
+            left -= sum(len(encode(link.line)) for link in again)  # the line that lists it is written again
         return left
-
-    def _line_bytes(self, path: str) -> int:
-        """The size of the line that lists a child, which is written again."""
-        return sum(len(encode(link.line)) for link in self.page.children if link_key(link.target) == fold(path))
 
 
 def _in_order_of_time(page: Page) -> Page:
@@ -346,6 +343,6 @@ def _in_order_of_time(page: Page) -> Page:
     return page.without_children(lambda link: link.line in spans).with_lines(ordered)
 
 
-def _unlisted(page: Page, key: str) -> Page:
+def _without(page: Page, key: str) -> Page:
     """The page without a line for a child that does not exist yet."""
     return page.without_children(lambda link: link_key(link.target) == key)

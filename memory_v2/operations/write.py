@@ -197,7 +197,8 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
             draft.put(appended(page, [_below_title(page, text.blocks)]))
             name_source(draft, text.source)
         else:
-            sent = _page_of(page.path, page.title, text.blocks)
+            titled = Page(page.path, "").with_body([text.blocks])
+            sent = titled if _is_titled(text.blocks) else new_page(page.path, page.title, [text.blocks])
             draft.put(_replaced(page, sent))
             name_source(draft, text.source, replaced=page.path)
             describe_again(draft, page, sent.blocks)
@@ -308,11 +309,6 @@ def _opening(blocks: Sequence[Block]) -> str:
 def _is_titled(blocks: Sequence[Block]) -> bool:
     """Whether a text begins with a title or a front matter."""
     return any(block.kind == "front matter" for block in blocks[:1]) or bool(own_title(blocks))
-
-
-def _page_of(path: str, title: str, blocks: Sequence[Block]) -> Page:
-    """A page of these blocks, under the title that they begin with, or else under this one."""
-    return Page(path, "").with_body([blocks]) if _is_titled(blocks) else new_page(path, title, [blocks])
 
 
 def write_brief(draft: Draft, blocks: tuple[Block, ...], path: str | None, also: Sequence[str] = ()) -> WriteBrief:

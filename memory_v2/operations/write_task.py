@@ -261,7 +261,8 @@ class WriteTask:
         for said in call.said_in:
             page = self.seen.known(said.page)
             old = numbers_on(page, said.blocks)
-            self._check_kept(page, old)
+            if gone := [n for n in old if n in self.changes.get(page.path, PageChanges()).removed]:
+                raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
             named += ((page, n) for n in old)
         word_for_word = {normal(page.blocks[n - 1].content) for page, n in named}
         retold = [number for number in numbers if self._normals[number - 1] not in word_for_word]
@@ -416,16 +417,14 @@ class WriteTask:
         heading may stand over its parts on each page that they go to."""
         for number in numbers:
             repeats_heading = len(numbers) > 1 and path and self.brief.blocks[number - 1].kind == "heading"
-            if number in self.placed and not (repeats_heading and self._is_free(number, path)):
+            is_free = self.placed.get(number) not in ("", path) and (number, path) not in self.repeated
+            if number in self.placed and not (repeats_heading and is_free):
                 where = self.placed[number] or "the tree already"
                 raise ToolProblem(f"n{number} is in {where}; place each block once")
             told = self._normals[number - 1] if self.own_blocks else ""
             for path, own in self.own_blocks:
                 if repeats(own, told):
                     raise ToolProblem(f"n{number} is in your own words on {path}; leave it out, and place the others")
-
-    def _is_free(self, number: int, path: str) -> bool:
-        return self.placed[number] not in ("", path) and (number, path) not in self.repeated
 
     @cached_property
     def _normals(self) -> list[str]:
@@ -475,10 +474,6 @@ class WriteTask:
                 raise ToolProblem(f"block {number} of {page.path} is removed already")
         self._check_removal(page, changes.removed | dict.fromkeys(numbers, reason))
         self.changes.setdefault(page.path, changes).removed.update(dict.fromkeys(numbers, reason))
-
-    def _check_kept(self, page: Page, numbers: Sequence[int]) -> None:
-        if gone := [n for n in numbers if n in self.changes.get(page.path, PageChanges()).removed]:
-            raise ToolProblem(f"block {gone[0]} of {page.path} is being removed; place the new text instead")
 
     def _check_removal(self, page: Page, removed: dict[int, str]) -> None:
         if named := next((n for n in removed if (page.path, n) in self.said_blocks), None):

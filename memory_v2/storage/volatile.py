@@ -15,6 +15,9 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.text.calendar import utc_now
 
+IN_MEMORY = "/dev/shm"
+"""Where Linux has a folder that is kept in memory; elsewhere it is on the disk."""
+
 
 class VolatileStorage(LocalStorage):
     """A `MemoryStorage` that is gone when it is no longer used. `clock` gives modified times, in UTC. The index and the
@@ -24,7 +27,7 @@ class VolatileStorage(LocalStorage):
     recorded_at = VersionedStorage.recorded_at
 
     def __init__(self, clock: Callable[[], datetime] = utc_now, cache_folder: Path | None = None) -> None:
-        folder = mkdtemp(prefix="silica-")
+        folder = mkdtemp(prefix="silica-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None)
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
         super().__init__(Path(folder))
         self.where = "in memory"

@@ -1,6 +1,6 @@
 """Edits of a page: blocks are inserted or removed by number, and all others keep every byte; or its text is changed to
-the character, as that of a plain file: the body, without the sections that the program writes and the blank line that
-stands before them."""
+the character, as that of a plain file: the body, without the sections that the program writes and the blank line
+before them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from memory_v2.agent.loop import MAX_REQUESTS, Pool, ask, requests
+from memory_v2.agent.loop import MAX_REQUESTS, Request, ask
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import ModelError
 from memory_v2.models.scripted import ScriptedModel
@@ -50,39 +50,37 @@ def held() -> Iterator[Held]:
         requests_held.released.set()
 
 
-def now(pool: Pool, respond: Callable[[], object]) -> object:
+def now(respond: Callable[[], object]) -> object:
     """What comes of a request."""
-    request = pool.start(respond, "asking")
+    request = Request(respond, "asking")
     assert request.done.wait(PATIENCE)
     return request.answer[0]
 
 
 def test_no_more_requests_are_at_work_than_there_are_places() -> None:
-    pool = Pool()
     with held() as hold:
-        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS + 3)]
+        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS + 3)]
         hold.expect_at_work(MAX_REQUESTS)
         hold.released.set()
         assert all(request.done.wait(PATIENCE) for request in started)
 
 
 def test_a_request_that_is_abandoned_before_it_began_is_never_made() -> None:
-    pool, made = Pool(), []
+    made: list[str] = []
     with held() as hold:
-        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
-        pool.abandon(pool.start(lambda: made.append("it was made"), "asking"))
+        Request(lambda: made.append("it was made"), "asking").abandon()
     assert all(request.done.wait(PATIENCE) for request in started)
-    assert now(pool, lambda: made) == []
+    assert now(lambda: made) == []
 
 
 def test_the_place_of_an_abandoned_request_goes_to_the_one_that_waits() -> None:
-    pool = Pool()
     with held() as hold:
-        started = [pool.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
-        waiting = pool.start(lambda: "an answer", "asking")
-        pool.abandon(started[0])
+        waiting = Request(lambda: "an answer", "asking")
+        started[0].abandon()
         assert waiting.done.wait(PATIENCE)
         hold.released.set()
         assert started[0].done.wait(PATIENCE)
@@ -103,7 +101,7 @@ def test_models_that_hang_do_not_use_up_the_pool() -> None:
 
 def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
     with held() as hold:
-        started = [requests.start(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
         model = ScriptedModel([ANSWER])
         with pytest.raises(ModelError, match=r"no answer within the limit of 0\.05 seconds"):
@@ -114,12 +112,12 @@ def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
 
 HANGING = """
 import threading
-from memory_v2.agent.loop import requests
+from memory_v2.agent.loop import Request
 begun = threading.Event()
 def hang():
     begun.set()
     threading.Event().wait()
-requests.start(hang, "asking")
+Request(hang, "asking")
 assert begun.wait(60)
 print("the end")
 """
@@ -132,14 +130,14 @@ def test_a_request_that_hangs_does_not_keep_the_program_from_ending() -> None:
 
 FORKING = """
 import os, sys
-from memory_v2.agent.loop import MAX_REQUESTS, requests
+from memory_v2.agent.loop import MAX_REQUESTS, Request
 import threading
 forever = threading.Event().wait
 for _ in range(MAX_REQUESTS + 1):
-    requests.start(forever, "asking")
+    Request(forever, "asking")
 child = os.fork()
 if not child:
-    request = requests.start(lambda: "an answer", "asking")
+    request = Request(lambda: "an answer", "asking")
     os._exit(0 if request.done.wait(30) and request.answer == ["an answer"] else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from memory_v2.cli import pages, transfer  # noqa: F401 - before a test replaces a method that a verb there names
 
 from .program import Program
 
@@ -37,3 +40,34 @@ def grown(program: Program) -> Program:
     )
     program.page("people", "# People\n\nAda keeps the books, see [[projects/silica|Silica]].\n")
     return program
+
+
+@pytest.fixture
+def written(program: Program) -> Program:
+    """The program on a memory of two writes: one to the root, one to `people`."""
+    program.done("write", "Grace writes compilers")
+    program.done("write", "--to", "people", "Ada keeps the books")
+    return program
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a memory that has pages, an entry, a history, a checkpoint and traces; and with notes."""
+    program = Program(home := tmp_path_factory.mktemp("full"), home / "memory")
+    links = "## Links\n\n- [[projects/silica]] - a memory for agents\n- [[people]]\n"
+    program.page("memory", f"# Memory\n\nStarted on 2026-01-05.\n\n{links}")
+    program.page("projects/silica", "# Silica\n\n- Silica uses pytest for testing (2026-02-03)\n")
+    program.page("people", "# People\n\nAda keeps the books, see [[projects/silica|Silica]].\n")
+    (home / "notes").mkdir()
+    (home / "notes" / "2026-02-17.md").write_text("- Decision: NOT using peat\n- [ ] buy a filter\n")
+    program.done("capture", "CTR dropped 12%.", "--agent", "hawk", "--date", "2026-02-15", "--tag", "ctr")
+    program.done("checkpoint", "create", "one")
+    program.done("checkpoint", "export", "one", str(home / "one.jsonl"))
+    program.done("write", "--to", "people", "--mode", "append", "Grace writes compilers.")
+    return home
+
+
+@pytest.fixture
+def full(template: Path, tmp_path: Path) -> Program:
+    home = shutil.copytree(template, tmp_path / "home", symlinks=True)
+    return Program(home, home / "memory")

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import struct
 import subprocess
 import sys
@@ -148,3 +149,16 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65_536)
     except OSError:  # how Linux says that this is the end
         return b""
+
+
+def words(program: Program, call: str) -> list[str]:
+    """A call as it is typed, with the folders of the program and the ids of its history."""
+    return [filled(program, word) for word in shlex.split(call)]
+
+
+def filled(program: Program, text: str) -> str:
+    """The text, with the home, the memory's folder, and the newest id of its history and the one before."""
+    if "{newest}" in text or "{older}" in text:
+        newest, older = (line[:12] for line in program.quick("history").text.splitlines()[:2])
+        text = text.replace("{newest}", newest).replace("{older}", older)
+    return text.format(home=program.home, folder=program.folder)

@@ -36,20 +36,5 @@ def test_a_memory_goes_back_and_undo_comes_back(program: Program) -> None:
     assert program.done("read") == after
 
 
-def test_somebody_at_a_terminal_is_asked_first(program: Program) -> None:
-    program.done("write", "Silica uses pytest.")
-    program.done("checkpoint", "create", "one")
-    program.done("write", "Releases are on Fridays.")
-    ended = program.on_terminal("checkpoint", "restore", "one", keys=(b"[y/N]", b"n\n"))
-    assert "nothing was changed" in ended.text
-    assert "Fridays" in program.done("read")
-
-
-def test_what_is_wrong_is_told_with_its_exit_code(program: Program) -> None:
+def test_without_a_checkpoint_it_says_how_to_make_one(program: Program) -> None:
     assert program.quick("checkpoint", "list").err.startswith("silica: there is no checkpoint")
-    assert program.quick("checkpoint", "show", "one").code == 2
-    assert program.quick("checkpoint", "load", "nowhere.jsonl").code == 2
-    file = program.home / "text.jsonl"
-    file.write_text("text\n")
-    wrong = program.quick("checkpoint", "load", str(file), "--json")
-    assert (wrong.code, wrong.json["error"]["kind"]) == (2, "InvalidText")

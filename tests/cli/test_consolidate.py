@@ -45,14 +45,6 @@ def test_a_plan_that_no_longer_fits_is_refused_with_what_to_do(filled: Program) 
     assert filled.quick("consolidate", "--apply").code == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [(["--home", "gardens"], 2), (["--since", "soon"], 2), (["--agent", "a/b"], 2), (["--home", "inbox"], 0)],
-)
-def test_what_cannot_be_asked_for_is_refused(filled: Program, options: list[str], code: int) -> None:
-    assert filled.quick("consolidate", *options).code == code
-
-
 def test_an_empty_memory_has_nothing_to_work_in(program: Program) -> None:
     assert "no entry is left" in program.quick("consolidate", "--apply").err
 

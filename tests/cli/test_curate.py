@@ -69,14 +69,6 @@ def test_what_is_sure_enough_is_shared_once(filled: Program, options: list[str],
     assert again["revision"] is None
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [["promote", "--threshold", "2"], ["promote", "--agent", "hawk"], ["promote", "--entry", "nothing"]],
-)
-def test_what_cannot_be_promoted_is_a_usage_error(filled: Program, wrong: list[str]) -> None:
-    assert filled.quick(*wrong).code == 2
-
-
 def test_the_status_counts_every_domain(filled: Program) -> None:
     filled.done("route", "--apply")
     assert "technical\tTechnical\t1\t0.50\t" in filled.done("status")

@@ -46,11 +46,6 @@ def test_a_batch_may_begin_with_a_byte_order_mark(program: Program) -> None:
     assert len(program.quick("capture", "--batch", str(file), "--json").json["captured"]) == 1
 
 
-def test_an_entry_that_is_not_there_is_told_with_exit_code_3(program: Program) -> None:
-    ended = program.quick("entries", "show", "nobody/obs-2026-02-15-001", "--json")
-    assert (ended.code, ended.json["error"]["kind"]) == (3, "EntryNotFound")
-
-
 def test_a_secret_is_named_and_masked(program: Program) -> None:
     ended = program.quick("capture", "The password: hunter2secret9", "--json")
     assert ended.code == 0

@@ -18,15 +18,15 @@ def test_a_memory_is_exported_as_a_folder_once(grown: Program) -> None:
 
 
 def test_one_file_and_lines_of_json_can_be_piped(grown: Program) -> None:
-    assert grown.run("export", "--form", "file", "-").text.startswith("# Memory\n")
-    lines = grown.run("export", "--form", "jsonl", "-").text.splitlines()
+    assert grown.run("export", "--format", "file", "-").text.startswith("# Memory\n")
+    lines = grown.run("export", "--format", "jsonl", "-").text.splitlines()
     assert [json.loads(line)["path"] for line in lines] == ["memory", "projects", "projects/silica", "people"]
     assert grown.run("export", "-").code == 2
-    assert grown.run("export", "--form", "file", "--json", "-").code == 2
+    assert grown.run("export", "--format", "file", "--json", "-").code == 2
 
 
 def test_the_document_says_what_was_written(grown: Program) -> None:
-    told = grown.run("export", "--form", "jsonl", "--json", str(grown.home / "all.jsonl")).json
+    told = grown.run("export", "--format", "jsonl", "--json", str(grown.home / "all.jsonl")).json
     assert told["pages"] == 4
     assert told["files"] == 1
     assert told["size_bytes"] == (grown.home / "all.jsonl").stat().st_size

@@ -33,13 +33,6 @@ def test_as_json_it_is_one_document(program: Program) -> None:
     assert program.quick("read", "gate").code == 3
 
 
-def test_a_text_and_a_page_are_not_both_forgotten(program: Program) -> None:
-    assert program.quick("forget", "--yes", "--page", "gate", SECRET).code == 2
-    assert program.quick("forget", "--yes", "--page", "memory").code == 2
-    assert program.quick("forget", "--yes", "ab").code == 2
-    assert program.quick("forget", "--yes", "--page", "gate").code == 3
-
-
 def test_what_is_forgotten_leaves_no_trace_of_its_own(program: Program) -> None:
     program.quick("write", f"The gate code is {SECRET}.")
     program.quick("forget", "--yes", SECRET)

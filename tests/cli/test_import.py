@@ -64,21 +64,8 @@ def test_the_report_says_what_to_look_at_and_shows_no_secret(program: Program, n
         assert report["totals"]["blocks"] == report["totals"]["blocks_there"] == 6
 
 
-def test_a_report_on_nothing_done_is_refused(program: Program, notes: Path) -> None:
-    ended = program.run("import", "--dry-run", "--report", "report.md", str(notes))
-    assert ended.code == 2
-    assert "--dry-run" in ended.err
-
-
 def test_an_exported_folder_can_be_imported_again(program: Program, notes: Path) -> None:
     program.done("import", str(notes))
     program.done("export", str(program.home / "out"))
     ended = program.run("migrate", "--verify", "--from", str(program.home / "out"), "--to", str(program.home / "again"))
     assert ended.code == 0
-
-
-def test_a_limit_of_cost_that_is_no_number_is_refused(program: Program) -> None:
-    (program.home / "note.md").write_text("The kiln is warm.\n")
-    refused = program.quick("import", "--max-cost", "nan", str(program.home / "note.md"))
-    assert (refused.code, "not a number of dollars" in refused.err) == (2, True)
-    assert not program.folder.exists()

@@ -32,19 +32,19 @@ def test_it_shows_the_change_and_writes_nothing_until_it_is_told_to(hosts: Progr
     shown = init(hosts)
     assert shown.code == 0
     assert '"silica-memory": {' in shown.text
-    assert "nothing was written" in shown.err
+    assert "nothing was changed" in shown.err
     assert files(hosts.home) == before
     applied = init(hosts, "--apply", "--json")
-    assert applied.json["applied"] is True
     assert applied.json["hosts"] == ["claude-code", "codex"]
-    assert {file["state"] for file in applied.json["files"]} == {"changed"}
+    assert {step["applied"] for step in applied.json["steps"]} == {True}
     assert "/hooks" in applied.err  # Codex wants a hook to be trusted
-    assert {file["state"] for file in init(hosts, "--apply", "--json").json["files"]} == {"unchanged"}
+    assert {step["action"] for step in init(hosts, "--apply", "--json").json["steps"]} == {"skip"}
     undone = init(hosts, "--undo")
     assert undone.code == 0
-    assert undone.text.count("(taken back)") == len(undone.text.splitlines()) == len(applied.json["files"])
+    assert undone.text.count("take back ") == len(undone.text.splitlines()) == len(applied.json["steps"])
     assert files(hosts.home) == before
-    assert init(hosts, "--undo", "--json").json == {"undone": False, "files": []}
+    nothing = init(hosts, "--undo", "--json").json
+    assert (nothing["undone"], nothing["steps"]) == (False, [])
 
 
 def test_the_command_that_is_written_can_be_started_from_anywhere(hosts: Program) -> None:
@@ -115,11 +115,12 @@ def test_a_file_that_is_not_understood_is_left_alone_and_the_exit_code_says_so(h
     (hosts.home / ".claude.json").write_text("{ broken")
     shown = init(hosts)
     assert shown.code == 0
-    assert ".claude.json is left alone: it is not JSON" in shown.err
+    assert ".claude.json: left alone: it is not JSON" in shown.err
     applied = init(hosts, "--apply", "--json")
     assert applied.code == 4
-    states = {Path(file["path"]).name: file["state"] for file in applied.json["files"]}
-    assert (states[".claude.json"], states["config.toml"]) == ("left alone", "changed")
+    actions = {Path(step["name"]).name: step["action"] for step in applied.json["steps"]}
+    assert (actions[".claude.json"], actions["config.toml"]) == ("skip", "change")
+    assert [Path(warning["path"]).name for warning in applied.json["warnings"]] == [".claude.json"]
     assert (hosts.home / ".claude.json").read_text() == "{ broken"
 
 
@@ -130,7 +131,3 @@ def test_the_keys_of_others_are_not_shown(hosts: Program, text: str) -> None:
     shown = init(hosts).text
     assert "silica-memory" in shown
     assert "sk-secret" not in shown
-
-
-def test_to_apply_and_to_undo_at_once_is_a_usage_error(hosts: Program) -> None:
-    assert init(hosts, "--apply", "--undo").code == 2

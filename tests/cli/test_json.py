@@ -4,47 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from .program import Program
 
 RESULT = {"path", "success", "revision", "changed_pages", "decided_by", "degraded", "cost", "changes", "trace"}
 COST = {"calls", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "seconds", "money"}
-
-CALLS = [
-    ["write", "Ruff lints it"],
-    ["read", "projects/silica"],
-    ["search", "Silica"],
-    ["ls"],
-    ["capture", "Silica uses ruff"],
-    ["entries", "ls"],
-    ["checkpoint", "create", "one"],
-    ["tree"],
-    ["split"],
-    ["merge", "people"],
-    ["rename", "people", "humans"],
-    ["delete", "people"],
-    ["check"],
-    ["check", "--apply"],
-    ["graph"],
-]
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_exactly_one_document(grown: Program, call: list[str]) -> None:
-    ended = grown.quick(*call, "--json")
-    assert (ended.code, ended.err) == (0, "")
-    assert isinstance(ended.json, dict)
-    assert ended.text.count("\n") == 1
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_one_document_for_an_error_too(program: Program, call: list[str]) -> None:
-    program.folder.write_text("a file where the folder should be")
-    ended = program.quick(*call, "--json")
-    assert ended.code == 4
-    assert ended.json["error"]["kind"] == "StorageError"
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
 
 
 def test_a_write_tells_all_that_the_result_knows(program: Program) -> None:
@@ -146,27 +109,6 @@ def test_a_deletion_tells_where_the_children_went(grown: Program) -> None:
     grown.page("people", "# People\n")
     told = grown.quick("delete", "--json", "projects").json
     assert told["moved"] == [{"path": "projects/silica", "parent": "memory"}]
-
-
-@pytest.mark.parametrize(
-    ("call", "code", "kind"),
-    [
-        (["read", "nowhere"], 3, "PageNotFound"),
-        (["rename", "people", "projects"], 3, "PageExists"),
-        (["read", "../up"], 2, "InvalidPath"),
-        (["write", ""], 2, "InvalidText"),
-        (["delete", "memory"], 2, "NotAllowed"),
-        (["read", "--bogus"], 2, "UsageError"),
-        (["rename", "one"], 2, "UsageError"),
-        (["nonsense"], 2, "UsageError"),
-        (["graph", "--format", "dot"], 2, "UsageError"),
-    ],
-    ids=str,
-)
-def test_an_error_is_a_document_with_its_kind(grown: Program, call: list[str], code: int, kind: str) -> None:
-    ended = grown.quick(*call, "--json")
-    assert (ended.code, ended.json["error"]["kind"]) == (code, kind)
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
 
 
 def test_the_word_json_behind_a_double_dash_is_text(program: Program) -> None:

@@ -39,27 +39,3 @@ def test_a_migration_needs_an_empty_memory_or_to_be_told_to_merge(program: Progr
     assert ended.code == 2 and "is not empty: add --merge" in ended.err
     assert "2 created" in program.done("migrate", "--merge", "--from", str(notes))
     assert "2 unchanged" in program.done("migrate", "--from", str(notes))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("import", "nowhere"), "there is no file or folder nowhere"),
-        (("import", "empty"), "there is nothing to import in"),
-        (("import", "memory"), "is inside the memory"),
-        (("import", "."), "is inside"),
-        (("migrate", "--from", "nowhere"), "there is no file or folder nowhere"),
-        (("import", "notes", "--format", "nothing"), "there is no format 'nothing'"),
-        (("import", "notes", "--plan", "notes/me.md"), "is not JSON"),
-    ],
-)
-def test_what_cannot_be_brought_in_is_refused(
-    program: Program, notes: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
-) -> None:
-    (tmp_path / "empty").mkdir()
-    program.done("write", "Mine.")
-    before = program.files()
-    given = [str(tmp_path / each) if (tmp_path / each).exists() else each for each in arguments]
-    ended = program.run(*given)
-    assert ended.code == 2 and words in ended.err
-    assert program.files() == before

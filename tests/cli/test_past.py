@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_v2.cli.output import width
-from memory_v2.errors import ModelError, NotAllowed
-from memory_v2.memory import Memory
-from memory_v2.storage.history import Revision
-from memory_v2.storage.local.git_history import GitHistory
-from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.errors import ModelError
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 
-from .program import PROGRAM, Ended, Program
+from .program import Program
 from .test_failures import assert_sentence
 from .test_json import COST, RESULT
-from .test_records import EVIL, HARMFUL, PLACED, scripted
+from .test_records import PLACED, scripted
 from .test_terminal import seen
 
 OPERATION = {"id", "when", "kind", "summary", "decided_by", "degraded", "changed_pages", "undone_by"}
@@ -37,14 +30,6 @@ def rows(program: Program, *options: str) -> list[list[str]]:
 
 def newest(program: Program) -> str:
     return rows(program)[0][0]
-
-
-@pytest.fixture
-def written(program: Program) -> Program:
-    """The program on a memory of two writes: one to the root, one to `people`."""
-    program.done("write", "Grace writes compilers")
-    program.done("write", "--to", "people", "Ada keeps the books")
-    return program
 
 
 # history
@@ -99,8 +84,6 @@ def test_only_what_changed_a_page_is_listed_and_only_as_many_as_asked_for(writte
     nothing = written.quick("history", "nowhere")
     assert (nothing.code, nothing.out) == (0, b"")
     assert "no operation has changed nowhere" in nothing.err
-    assert_sentence(written.quick("history", "-n", "0"), 2, "-n")
-    assert_sentence(written.quick("history", "../secrets"), 2, "dot")
     assert "1 older not shown; -n 2 lists all" in seen(written.on_terminal("history", "-n", "1").text)
     assert "older" not in seen(written.on_terminal("history").text)
 
@@ -206,7 +189,7 @@ def test_a_name_that_names_nothing_is_refused(written: Program, verb: str, name:
 
 def test_what_differs_between_two_moments_is_a_unified_diff(written: Program) -> None:
     write, first = (row[0] for row in rows(written))
-    written.page("people", (written.folder / "people.md").read_bytes().replace(b"Ada", b"Grace"))
+    written.page("people", written.files()["people.md"].replace(b"Ada", b"Grace"))
     assert written.done("diff", write).splitlines() == [
         "--- a/people.md",
         "+++ b/people.md",
@@ -241,7 +224,7 @@ def test_a_diff_is_coloured_on_a_terminal_only(written: Program) -> None:
 
 
 def test_line_ends_that_are_all_that_differs_are_visible(written: Program) -> None:
-    data = (written.folder / "people.md").read_bytes()
+    data = written.files()["people.md"]
     written.page("people", data.replace(b"books\n", b"books\r\n"))
     told = written.done("diff", rows(written)[1][0])
     assert "-Ada keeps the books\n+Ada keeps the books\\x0d\n" in told
@@ -302,23 +285,14 @@ def test_what_cannot_be_undone_is_refused_in_one_sentence_and_nothing_is_changed
     assert written.files() == before
 
 
-def test_undoing_is_asked_about_on_a_terminal_only(written: Program) -> None:
-    before, name = written.files(), newest(written)
-    kept = written.on_terminal("undo", keys=(b"]: ", b"n\n"))
-    assert kept.code == 0
-    asked = " ".join(kept.text.split())
-    assert f"Undo {name} (write: Ada keeps the books), with 2 pages?" in asked
-    assert "nothing was undone" in kept.text
-    assert written.on_terminal("undo", name, keys=(b"]: ", b"\x03")).code == 130
-    assert written.files() == before
-    assert "undone: " in written.on_terminal("undo", keys=(b"]: ", b"y\n")).text
-    assert "people.md" not in written.files()
+def test_where_nothing_can_be_undone_nothing_is_asked(written: Program) -> None:
+    name = newest(written)
+    written.done("undo")
     refused = written.on_terminal("undo", name)
     assert (refused.code, "Undo" in refused.text) == (2, False)
-    assert "?" not in written.on_terminal("undo", "--yes").text
+    written.done("undo")
     empty = written.on_terminal("undo")
     assert (empty.code, "there is nothing to undo" in empty.text) == (2, True)
-    assert written.files() == {}
 
 
 def test_an_undo_is_told_as_json(written: Program) -> None:
@@ -376,23 +350,7 @@ def test_a_page_that_was_not_there_then_is_not_found(written: Program) -> None:
     first = rows(written)[1][0]
     before = written.files()
     assert_sentence(written.quick("restore", first, "people"), 3, "'people'")
-    assert_sentence(written.quick("restore", first, "../people"), 2, "dot")
     assert written.files() == before
-
-
-def test_restoring_is_asked_about_on_a_terminal_only(written: Program) -> None:
-    before, first = written.files(), rows(written)[1][0]
-    kept = written.on_terminal("restore", first, keys=(b"]: ", b"n\n"))
-    assert kept.code == 0
-    assert "Restore all pages to the state after" in kept.text
-    assert "nothing was restored" in kept.text
-    one_page = written.on_terminal("restore", first, "memory", keys=(b"]: ", b"n\n"))
-    assert "Restore memory to the state after" in one_page.text
-    assert written.on_terminal("restore", "zzzz").code == 2
-    assert written.files() == before
-    assert written.on_terminal("restore", first, keys=(b"]: ", b"y\n")).code == 0
-    assert written.files().keys() == {"memory.md"}
-    assert "?" not in written.on_terminal("restore", "--yes", first).text
 
 
 def test_a_restore_is_told_as_json(written: Program) -> None:
@@ -408,10 +366,10 @@ def test_a_restore_is_told_as_json(written: Program) -> None:
 
 def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     write = newest(written)
-    written.page("people", (written.folder / "people.md").read_bytes() + b"by\thand")
+    written.page("people", written.files()["people.md"] + b"by\thand")
     outside = newest(written)
     lines = [line.split("\t", 5) for line in written.done("blame", "people").splitlines()]
-    page = (written.folder / "people.md").read_text("utf-8").splitlines()
+    page = written.files()["people.md"].decode().splitlines()
     assert [line[5] for line in lines] == page
     assert [line[4] for line in lines] == [str(number) for number in range(1, len(page) + 1)]
     assert [line[0] for line in lines] == [*[write] * (len(page) - 1), outside]
@@ -419,11 +377,10 @@ def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", line[1]) for line in lines)
     told = written.quick("blame", "people", "--json").json
     assert told["path"] == "people"
-    assert "".join(line["text"] for line in told["lines"]) == (written.folder / "people.md").read_text("utf-8")
+    assert "".join(line["text"] for line in told["lines"]) == written.files()["people.md"].decode()
     assert told["lines"][0].keys() == {"line", "text", "id", "when", "kind", "decided_by"}
     assert told["lines"][-1]["id"].startswith(outside)
     assert "Grace writes compilers" in written.done("blame")
-    assert_sentence(written.quick("blame", "nowhere"), 3, "'nowhere'")
 
 
 def test_on_a_terminal_long_lines_of_a_page_are_cut(written: Program) -> None:
@@ -455,75 +412,12 @@ def test_the_history_is_packed_and_tells_the_same(written: Program) -> None:
     written.done("undo")
 
 
-def test_a_long_history_takes_less_room_once_it_is_packed(program: Program) -> None:
-    def room() -> int:
-        files = (program.folder / ".metadata" / "history.git").rglob("*")
-        return sum(file.stat().st_blocks for file in files if file.is_file())
-
-    with Memory(LocalStorage(program.folder)) as memory:
-        for number in range(40):
-            memory.write(f"- Fact {number}: " + "and so on " * 20, mode="append")
-        before = room()
-        packed = memory.pack_history()
-        after = room()
-    assert packed.objects > 100
-    assert after < before / 2
-
-
-def test_a_history_that_is_not_in_a_folder_needs_no_packing() -> None:
-    with Memory(VolatileStorage()) as memory:
-        memory.write("Grace writes compilers")
-        with pytest.raises(NotAllowed, match="needs no packing"):
-            memory.pack_history()
-
-
 # all of them
 
-CALLS = [["history"], ["show", "{}"], ["diff", "{}"], ["undo"], ["restore", "{}"], ["blame"], ["gc"]]
-
-
-def called(program: Program, call: list[str], *more: str) -> Ended:
-    return program.quick(*(part.format(newest(program)) for part in call), *more)
+CALLS = [["history"], ["show", "{}"], ["diff", "{}"], ["undo"], ["restore", "{}"], ["blame"]]
 
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_exactly_one_document(written: Program, call: list[str]) -> None:
-    ended = called(written, call, "--json")
-    assert (ended.code, ended.err) == (0, "")
-    assert isinstance(ended.json, dict)
-    assert ended.text.count("\n") == 1
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_every_verb_prints_one_document_for_an_error_too(program: Program, call: list[str]) -> None:
-    program.folder.write_text("a file where the folder should be")
-    ended = program.quick(*(part.format("abcdef") for part in call), "--json")
-    assert ended.code == 4
-    assert ended.json["error"]["kind"] == "StorageError"
-    assert ended.err == f"silica: {ended.json['error']['message']}\n"
-
-
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
-def test_what_others_wrote_does_nothing_to_the_terminal(program: Program, call: list[str]) -> None:
-    program.done("write", "--mode", "append", "quiet")
-    data = f"# Root {EVIL}\n\nneedle {EVIL}\r\n".encode()
-    program.page("memory", data)
-    entry = Revision(f"evil{EVIL}", EVIL, "", EVIL, EVIL, EVIL, (EVIL,), datetime(2026, 5, 4, tzinfo=UTC))
-    GitHistory(program.folder / ".metadata").record({"memory": data}, entry)
-    after, before = (row[0] for row in rows(program))
-    call = [part.format(before if call == ["diff", "{}"] else after) for part in call]
-    asks = ["--yes"] if call[0] in ("undo", "restore") else []
-    if asks:
-        shown = [seen(program.on_terminal(*call, keys=(b"]: ", b"n\n")).text)]
-        shown += [seen(program.on_terminal(*call, *asks).text)]
-    else:
-        shown = [seen(program.on_terminal(*call).text), program.quick(*call).text, program.quick(*call, "--json").text]
-    for text in shown:
-        assert not HARMFUL.search(text)
-        assert "\\x1b" in text or "\\u001b" in text
-
-
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
 def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, packed: bool, call: list[str]) -> None:
     name = newest(written)
@@ -539,7 +433,7 @@ def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, pac
     assert written.files() == before
 
 
-@pytest.mark.parametrize("call", CALLS[:-1], ids=" ".join)
+@pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_objects_that_are_there_twice_are_told_as_ever_when_one_copy_is_damaged(
     written: Program, call: list[str]
 ) -> None:
@@ -566,19 +460,6 @@ def test_looking_back_loads_no_more_than_it_needs(written: Program) -> None:
         loaded = loaded_by(code)
         assert "dulwich" in loaded
         assert not loaded.intersection((*HEAVY, "jinja2"))
-
-
-def test_a_reader_that_has_had_enough_hears_nothing(program: Program) -> None:
-    program.done("write", "--mode", "append", "Grace writes compilers.\n" * 300)
-    for call in (["history"], ["blame"], ["show", newest(program)]):
-        command = [*PROGRAM, "memory", "--path", str(program.folder), *call]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=program.environment()
-        ) as run:
-            assert run.stdout is not None
-            assert run.stderr is not None
-            run.stdout.close()
-            assert (run.stderr.read(), run.wait(timeout=60)) == (b"", 141)
 
 
 def test_names_in_any_script_are_told_as_they_are(program: Program) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from memory_v2.trace.story import MAX_LINES
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 from tests.operations.scenes import Crowded
 
-from .program import PROGRAM, Ended, Program
+from .program import Ended, Program
 from .test_terminal import seen
 
 EVIL = "\x1b]0;title\x07 \x1b[2J \x9b31m \u202e \u2028"
@@ -122,8 +121,6 @@ def test_only_the_newest_are_listed_and_as_many_as_asked_for(grown: Program) -> 
     assert "Fact 0" not in shown
     assert "1 older not shown; -n 3 lists all" in shown
     assert "older" not in seen(grown.on_terminal("trace").text)
-    refused(grown.quick("trace", "-n", "0"), "-n")
-    refused(grown.quick("trace", "--full"), "--full", "NAME")
 
 
 def test_what_a_model_was_paid_is_listed_and_so_is_a_price_that_nobody_knows(grown: Program) -> None:
@@ -154,12 +151,6 @@ def test_on_a_terminal_the_list_has_room_and_lines_up(grown: Program, columns: i
     assert ("somebody:with-a-long-name" in lines[1]) == (columns > 100)
     assert ("$0.0123" in lines[1]) == (columns > 60)
     assert "…" in lines[1]
-
-
-def test_columns_that_hold_nothing_are_not_on_the_terminal(grown: Program) -> None:
-    grown.done("write", "--mode", "append", "One more")
-    head = seen(grown.on_terminal("trace", columns=160).text).splitlines()[0]
-    assert head.split() == ["trace", "when", "(UTC)", "did", "about", "outcome"]
 
 
 def test_the_short_name_on_a_terminal_names_the_trace(grown: Program) -> None:
@@ -596,13 +587,6 @@ def test_a_name_that_names_none_or_several_is_wrong_use(grown: Program) -> None:
     assert (told.code, told.json["error"]["kind"]) == (2, "NotAllowed")
 
 
-def test_a_folder_that_is_a_file_is_a_storage_failure(program: Program) -> None:
-    program.folder.write_text("precious")
-    for verb in ("trace", "replay"):
-        failed = program.quick(verb, "--json")
-        assert (failed.code, failed.json["error"]["kind"]) == (4, "StorageError")
-
-
 # replay
 
 
@@ -614,27 +598,8 @@ def test_the_last_operation_is_replayed_and_agrees(grown: Program) -> None:
     assert (replayed.code, replayed.text, replayed.err) == (0, f"{file.stem} agrees: 1 page, byte for byte\n", "")
     assert grown.files() == before
     assert traces(grown) == [file]
-
-
-def test_every_kind_of_operation_agrees(grown: Program) -> None:
-    sections = [f"## {name}\n\n" + f"All of {name.lower()}. " * 300 for name in ("Kitchen", "Garden", "Cellar")]
-    grown.done("write", "--mode", "append", "\n\n".join(sections))
-    grown.done("search", "pytest")
-    grown.done("rename", "people", "persons")
-    grown.done("split", "persons")
-    grown.done("delete", "persons")
     grown.quick("merge", "nowhere")
-    told = [grown.done("replay", row[0]).split(" agrees: ")[1] for row in rows(grown)]
-    pages = len(grown.quick("trace", "--json").json["traces"][0]["changed_pages"])
-    assert pages > 2
-    assert told == [
-        f"{pages} pages, byte for byte\n",
-        "the same places are found\n",
-        "3 pages, byte for byte\n",
-        "nothing changes\n",
-        "2 pages, byte for byte\n",
-        "nothing changes\n",
-    ]
+    assert grown.done("replay").endswith(" agrees: nothing changes\n")
 
 
 def test_a_replay_that_differs_tells_each_difference_and_ends_with_1(grown: Program) -> None:
@@ -675,7 +640,6 @@ def test_a_trace_in_a_file_is_replayed(grown: Program) -> None:
         assert grown.done("replay", name) == f"{Path(name).stem} agrees: the same places are found\n"
     assert grown.run("replay", "moved").text == "moved agrees: the same places are found\n"
     assert grown.quick("replay", "--json", str(moved)).json["agrees"] is True
-    refused(grown.quick("replay", "nowhere.jsonl"), "there is no file nowhere.jsonl", "silica memory replay --help")
     refused(grown.quick("replay", "x" * 5_000), "no trace")
     refused(grown.quick("replay", str(grown.folder / "people.md")), "people.md is no trace")
 
@@ -749,13 +713,3 @@ def test_looking_at_traces_loads_no_more_than_what_checks_them(grown: Program) -
         )
         assert loaded_by(code).intersection((*HEAVY, *ONLY_WHEN_WRITING)) <= {"pydantic"}
     assert not loaded_by("from memory_v2.cli.app import silica").intersection((*HEAVY, *ONLY_WHEN_WRITING))
-
-
-def test_a_reader_that_has_had_enough_hears_nothing(grown: Program) -> None:
-    scripted(grown, PLACED).write("Grace writes compilers. " * 500)
-    command = [*PROGRAM, "memory", "--path", str(grown.folder), "trace", "last", "--full"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=grown.environment()) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert (process.stderr.read(), process.wait(timeout=60)) == (b"", 141)

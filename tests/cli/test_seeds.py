@@ -9,8 +9,6 @@ import shlex
 
 import pytest
 
-from memory_v2.cli.search import search
-
 from .program import Program
 from .seeds import DARYL, GAP, OCEAN, PAGE, SEARCHES, Example, page_with_table
 
@@ -65,7 +63,6 @@ def test_both_lead_to_the_same_memory_that_undo_takes_apart_again(program: Progr
     assert program.quick("checkpoint", "show", "before", "--json").json["changed"] == []
 
 
-@pytest.mark.skipif(not any("--domain" in one.opts for one in search.params), reason="search has no entries yet")
 def test_the_examples_of_searches(program: Program) -> None:
     vaulted(program)
     program.done("capture", f"Lesson: {GAP}", "--home", "insights")

@@ -196,9 +196,9 @@ def test_to_undo_brings_every_byte_and_every_folder_back(home: Path, times: int)
 
 
 def test_a_host_that_has_only_our_files_is_as_before(tmp_path: Path) -> None:
-    lay(tmp_path, {".claude/x": "", ".codex/x": "", ".continue/x": "", ".config/opencode/x": ""})
+    lay(tmp_path, {".claude/x": "", ".codex/x": "", ".config/opencode/x": ""})
     before, were = found(tmp_path), folders(tmp_path)
-    assert len(connected(place_of(tmp_path))) == 8
+    assert len(connected(place_of(tmp_path))) == 7
     assert not any(change.problem for change in taken_out(place_of(tmp_path)))
     assert (found(tmp_path), folders(tmp_path)) == (before, were)
 
@@ -430,7 +430,6 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "name: mine",
         "mcpServers:\n- name: x\n  args: [a]\n",
         "mcpServers: # none\n\n    # mine\n    - command: y\n      name: x\r\n",
@@ -448,6 +447,8 @@ def test_a_server_is_put_into_a_list_of_yaml_and_taken_out(text: str) -> None:
     assert left.strip() == text.replace("mcpServers:\nmodels", "models").strip()
     with pytest.raises(Unclear, match="not written as a block"):
         yaml_text.without('mcpServers: [{"name": "silica"}]\n', keys)
+    with pytest.raises(Unclear, match="start the host once"):
+        yaml_text.with_object("\n", keys, SERVER)
 
 
 # the skill

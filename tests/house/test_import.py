@@ -74,10 +74,13 @@ def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(comm
 @pytest.mark.parametrize(
     ("command", "foreign"),
     [
-        (["read"], {"memory_v2.cli.search", "memory_v2.cli.agents", "memory_v2.mcp.options"}),
+        (["read"], {"memory_v2.cli.overview", "memory_v2.cli.agents", "memory_v2.mcp.options"}),
         (["search", "leeks"], {"memory_v2.cli.pages", "memory_v2.models.offline.filing", "memory_v2.operations.write"}),
         (["capture", "Kale."], {"memory_v2.operations.write", "memory_v2.index.full_text", "yaml"}),
-        (["write", "Kale."], {"memory_v2.cli.search", "memory_v2.operations.split", "memory_v2.models.offline.listed"}),
+        (
+            ["write", "Kale."],
+            {"memory_v2.cli.overview", "memory_v2.operations.split", "memory_v2.models.offline.listed"},
+        ),
     ],
 )
 def test_a_command_loads_nothing_that_only_others_need(command: list[str], foreign: set[str], tmp_path: Path) -> None:

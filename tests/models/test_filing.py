@@ -318,6 +318,19 @@ def test_a_note_that_introduces_something_new_gets_a_page_and_what_follows_goes_
     assert memory.write("The receiver of Tidewatch listens on port 9050.").path == "tidewatch"
 
 
+def test_a_transcript_stays_in_order_whatever_its_messages_speak_of() -> None:
+    memory = offline()
+    memory.write("## Ports\n\n| service | port |\n|---|---|\n| redis | 6379 |")
+    told = [
+        "User: Which port does redis listen on?",
+        "Assistant: It listens on 6379.\n\nShall I change it?",
+        "User: Which port does postgres listen on?",
+    ]
+    for text in told:
+        memory.write(text)
+    assert body(memory).endswith("\n\n".join(told))
+
+
 def test_a_list_about_several_pages_stays_together_on_the_root() -> None:
     memory = offline()
     memory.write("# Webshop\n\nThe shop of Kanto.\n")

@@ -25,7 +25,7 @@ from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.days import heading_day
 from memory_v2.text.lists import fillers
 from memory_v2.text.retelling import are_versions
-from memory_v2.text.speakers import speaker
+from memory_v2.text.speakers import is_message, speaker
 from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
@@ -52,6 +52,8 @@ def file_text(brief: WriteBrief, plainly: bool = False) -> tuple[ToolCall, ...]:
         return (_place(brief.path or ROOT, everything, None),)
     if nothing := _nothing_new(brief, everything):
         return nothing
+    if is_message(brief.blocks[0].content):  # a transcript stays in order, and is filed by nothing that it speaks of
+        return (_place(brief.path or ROOT, everything, None),)
     if below := tuple(_below_its_title(brief)):
         return below
     pages = Pages(brief)

@@ -21,9 +21,9 @@ _TIME = re.compile(r"[\W_]*\d{1,2}:\d\d")
 AFTER = 24
 """How many characters behind `as of` its day begins at most."""
 LEAST_LOGS = 3
-"""How many logs there are at least that do not name somebody, for that to be worth telling."""
+"""How many logs there are at least that do not have a name, for that to be worth telling."""
 _NAME = re.compile(r"@?[^\W\d_][\w.'’-]{2,}(?: [^\W\d_][\w.'’-]*){0,3}")
-"""A name of somebody or something; no address and no code."""
+"""A name of a person or a thing; no address and no code."""
 SHOWN = 80
 """How much of an item is shown, in characters."""
 
@@ -91,12 +91,12 @@ def unmentioned(context: AuditContext) -> Iterator[Finding]:
     """Whom and what an index names, and no log has named for long, though there are logs since."""
     logs = sorted((note.day, " ".join(item.text for item in note.items)) for note in context.logs if note.day)
     for note in filter(is_index, context.lasting):
-        told: set[str] = set()
+        named: set[str] = set()
         for section in note.sections:
             for name in section.entities:
-                if name in told or not _NAME.fullmatch(name):
+                if name in named or not _NAME.fullmatch(name):
                     continue
-                told.add(name)
+                named.add(name)
                 last = max((day for day, text in logs if name in text), default=None)
                 since = [day for day, _ in logs if last is None or day > last]
                 days = (context.today - (last or since[0])).days if len(since) >= LEAST_LOGS else 0
