@@ -1,0 +1,130 @@
+"""Operations by chance, with pages edited, dropped and moved by hand before each and between its plan and its commit.
+
+No line that was typed is lost where success is reported, no success is without a revision, `undo` takes back the last.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory_v2.errors import SilicaError
+from memory_v2.memory import Memory
+from memory_v2.operations.results import Result, SplitResult, WriteResult
+from memory_v2.storage.local.storage import LocalStorage
+from tests.effort import effort
+from tests.properties.whole import pages_of, texts_of
+
+STEPS = 8
+NAMES = ("dam", "weir", "mill/wheels", "mill/pond", "dams/pond", "log")
+REMOVING = ("delete", "delete_folder", "replace", "undo")
+OPERATIONS: dict[str, Callable[[Memory, random.Random, str], Result]] = {
+    "write": lambda memory, rng, fact: memory.write(fact),
+    "write to": lambda memory, rng, fact: memory.write(fact, rng.choice(NAMES)),
+    "append": lambda memory, rng, fact: memory.write(fact, rng.choice(NAMES), "append"),
+    "replace": lambda memory, rng, fact: memory.write(fact, rng.choice(NAMES), "replace"),
+    "create": lambda memory, rng, fact: memory.create(rng.choice(NAMES), f"# Made\n\n{fact}\n"),
+    "insert": lambda memory, rng, fact: memory.insert(rng.choice(NAMES), 0, f"{fact}\n"),
+    "rename": lambda memory, rng, fact: memory.rename(*rng.sample(NAMES, 2)),
+    "rename_folder": lambda memory, rng, fact: memory.rename_folder(*rng.sample(["mill", "dams"], 2)),
+    "delete": lambda memory, rng, fact: memory.delete(rng.choice(NAMES)),
+    "delete_folder": lambda memory, rng, fact: memory.delete_folder(rng.choice(["mill", "dams"])),
+    "merge": lambda memory, rng, fact: memory.merge(rng.choice(NAMES)),
+    "split": lambda memory, rng, fact: memory.split(rng.choice(NAMES)),
+    "undo": lambda memory, rng, fact: memory.undo(),
+}
+
+
+class AttentiveStorage(LocalStorage):
+    """A folder in which something is done by hand just before an operation takes the lock."""
+
+    by_hand: Callable[[], None] | None = None
+
+    @contextmanager
+    def lock(self, wait: bool = True) -> Iterator[None]:
+        if wait and (act := self.by_hand):
+            self.by_hand = None
+            act()
+        with super().lock(wait):
+            yield
+
+
+class Hand:
+    """Who edits the folder by hand; `typed` is every line that was typed and not taken away by the same hand."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.folder, self.rng, self.typed = folder, rng, set[str]()
+        self.number = 0
+
+    def act(self) -> None:
+        file = self.folder / f"{self.rng.choice(NAMES)}.md"
+        match self.rng.randrange(4):
+            case 0 | 1 if not file.exists():
+                file.parent.mkdir(exist_ok=True, parents=True)
+                file.write_text(f"# By hand\n\n{self.line()}\n")
+            case 0 | 1 | 2 if file.exists() and "\n\n" in file.read_text():
+                file.write_text(file.read_text().replace("\n\n", f"\n\n{self.line()}\n\n", 1))
+            case 3 if file.exists():
+                other = self.folder / f"{self.rng.choice(NAMES)}.md"
+                if not other.exists():
+                    other.parent.mkdir(exist_ok=True)
+                    file.rename(other)
+            case _:
+                pass
+
+    def line(self) -> str:
+        self.number += 1
+        line = f"- typed by hand as number {self.number}, of the heron"
+        self.typed.add(line)
+        return line
+
+
+def in_history(memory: Memory, line: str) -> bool:
+    kept = memory.storage.history
+    return any(line.encode() in data for change in kept.revisions() for data in kept.pages(change.id).values())
+
+
+def play(folder: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    storage = AttentiveStorage(folder)
+    hand = Hand(folder, rng)
+    with Memory(storage) as memory:
+        memory.write("The weir was built in 1961.", "weir")
+        memory.write("The mill has two wheels.", "mill/wheels")
+        for step in range(STEPS):
+            if rng.random() < 0.5:
+                hand.act()
+            storage.by_hand = hand.act if rng.random() < 0.4 else None
+            name = rng.choice(list(OPERATIONS))
+            where = f"seed {seed}, step {step}, {name}"
+            try:
+                result = OPERATIONS[name](memory, rng, f"The fact {seed * 100 + step} is about a river.")
+            except (SilicaError, KeyError):
+                result = None
+            if result is not None and not result.revisions:
+                assert isinstance(result, WriteResult | SplitResult), where
+                assert getattr(result, "outcome", "") == "nothing new" or getattr(result, "reason", ""), where
+            storage.by_hand = None
+            texts = texts_of(pages_of(storage))
+            for line in hand.typed.copy():
+                if not any(line in text for text in texts):
+                    assert result is not None and name in REMOVING, f"{where}: {line!r} is gone"
+                    assert in_history(memory, line), f"{where}: {line!r} is not even in the history"
+                    hand.typed.remove(line)
+        newest = next((change for change in memory.history() if change.is_next), None)
+        if newest is not None:
+            try:
+                memory.undo()
+            except SilicaError:
+                return
+            undone = next(change for change in memory.history() if change.id == newest.id)
+            assert undone.undone_by.startswith(memory.history()[0].id), seed
+
+
+@pytest.mark.parametrize("seed", range(effort(12, 1_000)))
+def test_what_is_typed_stays_whatever_is_done_around_it(seed: int, tmp_path: Path) -> None:
+    play(tmp_path / "memory", seed)
