@@ -146,7 +146,7 @@ def _litellm() -> ModuleType:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
     # pydantic warns about some of its types when it first meets them.
-    warnings.filterwarnings("ignore", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`", UserWarning)
+    warnings.filterwarnings("ignore", "Items? '.*' on TypedDict class '.*' (is|are) using the `ReadOnly`", UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True

@@ -28,7 +28,7 @@ class VolatileStorage(LocalStorage):
 
     def __init__(self, clock: Callable[[], datetime] = utc_now, cache_folder: Path | None = None) -> None:
         folder = mkdtemp(prefix="silica-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None)
-        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        finalize(self, _remove, folder, os.getpid())
         super().__init__(Path(folder))
         self.where = "in memory"
         self._clock = clock
@@ -40,3 +40,9 @@ class VolatileStorage(LocalStorage):
         moment = self._clock().timestamp()
         os.utime(self._file(path), (moment, moment))
         return version
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes the folder, but not at the end of a process that was forked meanwhile."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

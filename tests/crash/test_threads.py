@@ -78,7 +78,8 @@ def test_a_change_that_its_own_process_completes_is_not_told_as_finished_by_anot
         @contextmanager
         def lock(self, wait: bool = True) -> Iterator[None]:
             with super().lock(wait):
-                self.history.mark_checked_out(self.history.head)
+                if self.history.head:
+                    self.history.mark_checked_out(self.history.head)
                 yield
 
     storage = Waited()

@@ -372,10 +372,10 @@ def test_what_stands_first_under_a_title_comes_before_what_repeats_it() -> None:
 def test_of_several_titles_asked_for_the_nearest_to_the_root_comes_first() -> None:
     index = index_of(
         api="# Python\n\n## Open entries\n\n- One list, by day\n",
-        entries="# Open entries\n\nA short text.\n",
+        shelf="# Open entries\n\nA short text.\n",
         **{"a/b/c": "# Open entries\n\n- One list, by name\n"},
     )
-    assert [hit.path for hit in index.search("Open entries", 3)] == ["entries", "api", "a/b/c"]
+    assert [hit.path for hit in index.search("Open entries", 3)] == ["shelf", "api", "a/b/c"]
 
 
 def test_a_line_of_nothing_but_the_question_may_be_a_title_but_comes_after_headings() -> None:
