@@ -69,6 +69,7 @@ class Session:
     decided: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     is_disturbed: bool = False
+    is_thinking: bool = False
     failed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -115,9 +116,9 @@ class Session:
     def _answer(self, conversation: Conversation) -> Answer:
         """The liar's answer. While it thinks, somebody else may change a page."""
         if self.chance.random() < RIVALS and self._paths():
-            asked = self.told
+            asked, self.is_thinking = self.told, True
             self._do(self.chance.choice(("rival", "edit")) if self.is_edited else "rival")
-            self.told, self.is_disturbed = asked, True
+            self.told, self.is_disturbed, self.is_thinking = asked, True, False
         return self.hostile.answer(conversation)
 
     # the operations: each notes its arguments before it is done
@@ -217,7 +218,8 @@ class Session:
         for path, page in pages.items():
             if MARK in path + page.text:
                 self.wrong(f"chatter of the model is on {path}")
-        for fault in [] if self.is_edited else faults(pages, THRESHOLD):
+        most = sys.maxsize if self.is_thinking else THRESHOLD  # what is thought about may be how to divide a large page
+        for fault in [] if self.is_edited else faults(pages, most):
             self.wrong(fault)
         if self.is_disturbed:  # the page that it is about may be another by now
             return
