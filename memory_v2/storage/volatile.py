@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from tempfile import mkdtemp
-from weakref import finalize
 
 from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.storage.temporary import temporary_folder
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.text.calendar import utc_now
 
@@ -27,9 +25,7 @@ class VolatileStorage(LocalStorage):
     recorded_at = VersionedStorage.recorded_at
 
     def __init__(self, clock: Callable[[], datetime] = utc_now, cache_folder: Path | None = None) -> None:
-        folder = mkdtemp(prefix="silica-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None)
-        finalize(self, _remove, folder, os.getpid())
-        super().__init__(Path(folder))
+        super().__init__(temporary_folder(self, IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None))
         self.where = "in memory"
         self._clock = clock
         self.cache_folder = cache_folder
@@ -40,9 +36,3 @@ class VolatileStorage(LocalStorage):
         moment = self._clock().timestamp()
         os.utime(self._file(path), (moment, moment))
         return version
-
-
-def _remove(folder: str, process: int) -> None:
-    """Removes the folder, but not at the end of a process that was forked meanwhile."""
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -24,10 +24,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
-from weakref import finalize
 
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.history import HistoryDamaged, Revision, Rules
@@ -39,6 +36,7 @@ from memory_v2.storage.local.git_rewrite import GitRewrite
 from memory_v2.storage.s3.bucket import Bucket, Object, PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.cache import PageCache
 from memory_v2.storage.s3.lease import Lease, side_by_side
+from memory_v2.storage.temporary import temporary_folder
 
 FOLDER = ".metadata/history"
 CHECKED_OUT = "checked-out"
@@ -67,10 +65,7 @@ class S3History(GitHistory):
     problem = ""
 
     def __init__(self, bucket: Bucket, prefix: str, cache: PageCache, lease: Lease) -> None:
-        if (folder := cache.folder) is None:
-            folder = Path(mkdtemp(prefix="silica-"))
-            finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        super().__init__(folder)
+        super().__init__(cache.folder or temporary_folder(self))
         self._bucket = bucket
         self._prefix = f"{prefix}{FOLDER}/"
         self._lease = lease
