@@ -6,13 +6,11 @@ The function takes what it works with (the `Context`, the storage or the entries
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory_v2.errors import NotAllowed
 
@@ -64,26 +62,6 @@ def info(function: Callable[..., Any]) -> OperationInfo:
     """What is said about an operation."""
     found: OperationInfo = vars(function)["operation"]
     return found
-
-
-class Argument(NamedTuple):
-    """An argument of a method as a face offers it: its type, a sentence about it, its default (that of `inspect` if it
-    is required), and all its values, if there are only a few."""
-
-    type: Any
-    about: str
-    default: Any
-    choices: tuple[str, ...]
-
-
-def argument(method: Callable[..., Any], name: str) -> Argument:
-    """What the signature of a method says about an argument, whose annotation is an `Annotated`."""
-    parameter = inspect.signature(method).parameters[name]
-    only = SimpleNamespace(__annotations__={name: parameter.annotation})  # the others may be for type checkers only
-    annotated = get_type_hints(only, vars(inspect.getmodule(method)), include_extras=True)[name]
-    kind, about = get_args(annotated)
-    literal = next((arg for arg in (kind, *get_args(kind)) if get_origin(arg) is Literal), None)
-    return Argument(kind, about, parameter.default, get_args(literal))
 
 
 def check_id(given: str) -> None:
