@@ -147,7 +147,7 @@ def _methods(path: str) -> list[str]:
 def _headers(
     if_match: Annotated[str | None, Header(description="The ETag of the version that is changed, or *.")] = None,
     if_none_match: Annotated[str | None, Header(description="The ETag of the version that is known.")] = None,
-    idempotency_key: Annotated[str | None, Header(max_length=255, description="Makes a repeated write one.")] = None,
+    idempotency_key: Annotated[str | None, Header(description="Makes a repeated write one.")] = None,
     x_memory_source: Annotated[Name | None, Header(description="For whom the key speaks.")] = None,
 ) -> None:
     """The headers that every operation has, for OpenAPI."""

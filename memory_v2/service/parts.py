@@ -38,14 +38,13 @@ class Parts:
     def of(cls, options: ServiceOptions, now: Callable[[], float] = time.time) -> Parts:
         """The parts for these options. The store must have its tables."""
         metrics = Metrics()
-        redis = RedisTier(options.redis) if options.redis else None
-        store = Store(options.database_url, now, redis.immediate if redis else None)
+        store = Store(options.database_url, now)
         feed = Feed(store, metrics)
         store.on_commit = feed.wake
         limiter: Limiter = LimiterInMemory(now)
+        redis = RedisTier(options.redis, f"silica:{store.epoch}") if options.redis else None
         if redis:
-            redis.namespace = f"silica:{store.epoch}"
-            store.on_commit, limiter = redis.announcing(feed.wake), redis
+            store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
         memories = Memories(options.folder, options.model)
         return cls(store, memories, Keys(store), limiter, feed, metrics, request_log(), redis)
 

@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 
 ANSWER_SECONDS = 6.0
 """How long one statement may take, in seconds: a server that is alive ends it earlier by itself."""
@@ -28,27 +28,20 @@ class Patience:
         self._since: dict[Any, float] = {}
         self._closed = threading.Event()
         for name in ("before_cursor_execute", "commit", "rollback"):
-            event.listen(engine, name, self._begin)
-        event.listen(engine.pool, "reset", self._begin_reset)
-        event.listen(engine, "after_cursor_execute", self._end)
-        event.listen(engine.pool, "checkin", self._end_checkin)
+            event.listen(engine, name, lambda connection, *_: self._begin(_driver(connection)))
+        event.listen(engine, "after_cursor_execute", lambda connection, *_: self._end(_driver(connection)))
+        event.listen(engine.pool, "reset", lambda connection, *_: self._begin(connection))
+        event.listen(engine.pool, "checkin", lambda connection, *_: self._end(connection))
         threading.Thread(target=self._look, daemon=True).start()
 
     def close(self) -> None:
         """Watches no longer."""
         self._closed.set()
 
-    def _begin(self, connection: Any, *_: Any) -> None:
-        if not connection.invalidated:
-            self._since[connection.connection.dbapi_connection] = time.monotonic()
-
-    def _end(self, connection: Any, *_: Any) -> None:
-        self._since.pop(connection.connection.dbapi_connection, None)
-
-    def _begin_reset(self, connection: Any, *_: Any) -> None:
+    def _begin(self, connection: Any) -> None:
         self._since[connection] = time.monotonic()
 
-    def _end_checkin(self, connection: Any, *_: Any) -> None:
+    def _end(self, connection: Any) -> None:
         self._since.pop(connection, None)
 
     def _look(self) -> None:
@@ -56,8 +49,13 @@ class Patience:
             limit = time.monotonic() - ANSWER_SECONDS
             for connection, since in list(self._since.items()):
                 if since < limit:
-                    self._since.pop(connection, None)
+                    self._end(connection)
                     _end_connection(connection)
+
+
+def _driver(connection: Connection) -> Any:
+    """The connection as the driver has it; `None` for one that is lost already."""
+    return None if connection.invalidated else connection.connection.dbapi_connection
 
 
 def _end_connection(connection: Any) -> None:

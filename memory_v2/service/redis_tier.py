@@ -41,15 +41,16 @@ return {count, left}
 
 
 class RedisTier:
-    """The connections to one Redis, from threads and from the event loop. Failures are `redis.RedisError`."""
+    """The connections to one Redis, from threads and from the event loop; all names in it begin with `namespace`.
+    Failures are `redis.RedisError`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, namespace: str) -> None:
         timeouts: Any = {"socket_timeout": ANSWER_SECONDS, "socket_connect_timeout": CONNECT_SECONDS}
         retry = Retry(NoBackoff(), 1)  # a connection that Redis has closed meanwhile is made anew
         self.client = redis.Redis.from_url(url, decode_responses=True, retry=retry, **timeouts)
         self._loop = redis.asyncio.Redis.from_url(url, retry=AsyncRetry(NoBackoff(), 1), **timeouts)
         self._count = self._loop.register_script(_COUNT)
-        self.namespace = "silica"
+        self.namespace = namespace
 
     def immediate(self, transaction: Transaction) -> ImmediateInRedis:
         """Tier 1 for one transaction."""

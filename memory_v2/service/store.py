@@ -70,18 +70,13 @@ class Immediate(Protocol):
 
 
 class Store:
-    """The records of all tenants. `now` is the clock; `immediate` opens tier 1 for a transaction. `on_commit` is called
-    after each commit that brought events."""
+    """The records of all tenants. `now` is the clock. `immediate` opens tier 1 for a transaction, and `on_commit` is
+    called after each commit that brought events; other parts may replace both."""
 
-    def __init__(
-        self,
-        url: str,
-        now: Clock,
-        immediate: Callable[[Transaction], Immediate] | None = None,
-        on_commit: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.now, self.on_commit = now, on_commit
-        self._immediate = immediate or ImmediateRows
+    def __init__(self, url: str, now: Clock) -> None:
+        self.now = now
+        self.immediate: Callable[[Transaction], Immediate] = ImmediateRows
+        self.on_commit: Callable[[], None] = lambda: None
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._patience = None if self.is_sqlite else Patience(self.engine)
@@ -131,7 +126,7 @@ class Store:
             else:
                 connection.execute(text(SET_TENANT), {"tenant": tenant})
             opened = Transaction(connection, tenant, self.now())
-            opened.immediate = self._immediate(opened)
+            opened.immediate = self.immediate(opened)
             yield opened
             opened.store_events()
             connection.commit()
@@ -239,15 +234,16 @@ class Transaction:
 
     def lock(self, name: str) -> None:
         """Nobody else has the lock of this name until the transaction ends: for what is not a row yet."""
-        if self.connection.dialect.name == "postgresql":
-            self.connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, EVENTS_LOCK))))
+        self._locked(func.pg_advisory_xact_lock, name)
 
     def try_lock(self, name: str) -> bool:
         """As `lock`, but does not wait: says whether the lock was free."""
+        return bool(self._locked(func.pg_try_advisory_xact_lock, name))
+
+    def _locked(self, lock: Callable[..., Any], name: str) -> Any:
         if self.connection.dialect.name != "postgresql":
             return True  # a transaction that writes is alone there
-        key = func.hashtextextended(name, EVENTS_LOCK)
-        return bool(self.connection.execute(select(func.pg_try_advisory_xact_lock(key))).scalar_one())
+        return self.connection.execute(select(lock(func.hashtextextended(name, EVENTS_LOCK)))).scalar_one()
 
     def used_bytes(self) -> int:
         """The bytes that count for the quota of this tenant."""

@@ -92,14 +92,13 @@ class TestPostgresAndRedis(StoreSuite):
 
     @pytest.fixture
     def tier(self, new_database: str, redis_address: str) -> RedisTier:
-        tier = RedisTier(redis_address)
-        tier.namespace = new_database.rpartition("/")[2]
-        return tier
+        return RedisTier(redis_address, new_database.rpartition("/")[2])
 
     @pytest.fixture
     def store(self, new_database: str, clock: FakeClock, tier: RedisTier) -> Iterator[Store]:
         migrate(new_database)
-        store = Store(new_database, clock, tier.immediate)
+        store = Store(new_database, clock)
+        store.immediate = tier.immediate
         yield store
         store.close()
         tier.client.close()
