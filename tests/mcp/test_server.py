@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -280,17 +281,22 @@ async def test_a_client_hears_of_a_call_that_waits_for_a_slow_model(
         assert result.structured_content["decided_by"] == "offline"
 
 
+async def cancelled(client: Any, tool: str, is_at_work: Callable[[], bool]) -> None:
+    """A call that is taken back once the server is at work on it."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.call_tool, tool, {"content": "Chard is sown in April."})
+        while not is_at_work():
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+
+
 async def test_a_call_that_is_cancelled_halfway_changes_nothing() -> None:
     memory, model = served(), Slow()
     memory.write("Leeks are planted in March.")
     before = pages(memory)
     slow = served(memory.storage, model)
     async with connected(slow, mode="legacy") as client:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "write_memory", {"content": "Chard is sown in April."})
-            while not slow.running():
-                await anyio.sleep(0.01)
-            tasks.cancel_scope.cancel()
+        await cancelled(client, "write_memory", lambda: bool(slow.running()))
         while slow.running():
             await anyio.sleep(0.01)
         assert "Memory" in words(await client.call_tool("read_memory", {}))
@@ -309,11 +315,7 @@ async def test_a_capture_that_is_cancelled_before_it_is_stored_stores_nothing(mo
 
     monkeypatch.setattr("memory_v2.entries.capture.find_secrets", wait)
     async with connected(memory, mode="legacy") as client:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "capture_memory", {"content": "Chard is sown in April."})
-            while not is_at_work.is_set():
-                await anyio.sleep(0.01)
-            tasks.cancel_scope.cancel()
+        await cancelled(client, "capture_memory", is_at_work.is_set)
         await client.call_tool("read_memory", {})  # the server has heard of it now
         await anyio.sleep(0.1)
         may_go_on.set()

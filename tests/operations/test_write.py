@@ -371,6 +371,20 @@ def test_a_word_that_a_decision_would_lose_is_named_and_then_stored(
 
 
 LIVES = "Alice has lived in Paris since May."
+
+
+def test_headings_are_judged_against_the_page_that_they_are_placed_on() -> None:
+    """They stand on another page already, on which there are words of the model's own too."""
+    text = f"## Harbour\n\n### North\n\nThe pier is long.\n\nThe crane is tall.\n\n{LIVES}"
+    place = call("place", blocks="n1-n3", page="garden"), call("place", blocks="n1, n2, n4", page="memory")
+    insert = call("insert", page="garden", after=1, text=f"- {LIVES}")
+    memory, _ = scripted(silica(), calls(call("read_pages", paths=["garden"])), calls(place[0], insert, place[1]))
+    result = memory.write(text)
+    assert (result.decided_by, result.degraded) == ("scripted", "")
+    for path, sentence in (("garden", "The pier is long."), ("memory", "The crane is tall.")):
+        assert f"## Harbour\n\n### North\n\n{sentence}" in body(memory, path)
+
+
 PLACED = call("place", blocks="n1", page="garden")
 INSERTED = call("insert", page="memory", after=1, text=f"- {LIVES}")
 REPLACED = call("replace", page="garden", blocks="2", text=f"{LIVES} Tomatoes are planted in May.", reason="joined")
