@@ -79,11 +79,10 @@ def _checked(after: str, key: str, servers: Sequence[Any], before: str) -> str:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+    from yaml import YAMLError, safe_load
 
     try:
-        value = YAML(typ="safe", pure=True).load(text)
+        value = safe_load(text)
     except (YAMLError, ValueError, RecursionError) as error:
         raise Unclear(f"it is not YAML: {error}") from error
     if value is not None and not isinstance(value, dict):
