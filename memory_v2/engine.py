@@ -64,7 +64,7 @@ class Engine:
     @cached_property
     def parts(self) -> Context:
         """What operations work with, whether or not interrupted ones are finished."""
-        return operations.run.open_context(
+        context = operations.run.open_context(
             self.storage,
             self.model,
             self.prices,
@@ -74,6 +74,7 @@ class Engine:
             self.index_store,
             lambda: self.store.index,
         )
+        return replace(context, follow_edits=lambda own, edits: operations.commit.follow_edits(own, edits))
 
     @cached_property
     def store(self) -> EntryStore:
