@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias
 
+from memory_v2.errors import Unreadable
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import told_again
 from memory_v2.operations.draft import Draft
@@ -26,10 +27,14 @@ MAX_REVISIONS = 1_000
 
 def tell_changed(draft: Draft, before: Page, after: Page) -> None:
     """Stages the lines of a page that quote what stood on it and is gone. What another page has now was only moved."""
-    unreadable, now, was = draft.context.index.unreadable, Quotable.of(after.body), Quotable.of(before.body)
-    for above, link in listing(
-        draft.graph(), lambda path: None if path in unreadable else draft.find(path), after.path
-    ):
+    now, was = Quotable.of(after.body), Quotable.of(before.body)
+
+    def find(path: str) -> Page | None:
+        with suppress(Unreadable):
+            return draft.find(path)
+        return None
+
+    for above, link in listing(draft.graph(), find, after.path):
         gone = [clause for clause in now.lacks(link.description) if was.has(clause)]
         others = [page for path, page in draft.staged.items() if gone and page and path not in (after.path, above.path)]
         if gone and not all(any(Quotable.of(page.body).has(clause) for page in others) for clause in gone):
