@@ -27,6 +27,19 @@ const client = new MemoryClient({ apiKey: '...' });
 const context = await client.loadContext(sessionId);
 await client.updateFocus({ primary: 'New focus area' });
 """
+N8N = """\
+// Custom n8n node for memory operations
+class DistributedMemoryNode {
+  async execute() {
+    const memory = new MemoryClient(this.credentials);
+    const context = await memory.loadContext(
+      this.getNodeParameter('sessionId')
+    );
+    // Process with context
+    return this.prepareOutputData([{ json: context }]);
+  }
+}
+"""
 CLIENTS = Path(__file__).parents[2] / "clients"
 README, JS = CLIENTS / "python" / "README.md", CLIENTS / "js"
 
@@ -78,3 +91,19 @@ def test_the_example_for_javascript(session: str, the_stage: Stage) -> None:
     done = subprocess.run(command, cwd=JS, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["session_id"] == session
     assert focus_of(session, the_stage) == {"primary": "New focus area"}
+
+
+def test_the_example_for_n8n(session: str, the_stage: Stage) -> None:
+    program = f"""
+import {{ MemoryClient }} from '@distributed-memory/client';
+{N8N}
+const node = new DistributedMemoryNode();
+node.credentials = {{ apiKey: '{the_stage.key}' }};
+node.getNodeParameter = (name) => ({{ sessionId: '{session}' }})[name];
+node.prepareOutputData = (items) => [items];
+console.log(JSON.stringify(await node.execute()));
+"""
+    command = [node(), "--input-type=module", "--eval", program]
+    done = subprocess.run(command, cwd=JS, capture_output=True, text=True, check=True)
+    ((item,),) = json.loads(done.stdout)
+    assert item["json"]["session_id"] == session
