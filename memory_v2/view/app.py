@@ -139,7 +139,7 @@ def message(visit: Visit, title: str, advice: str, status: int) -> Response:
 
 
 def static(request: Request) -> Response | None:
-    """The stylesheet or the script; `None` for any other address. They need no session."""
+    """The stylesheet or the script; `None` for any other address."""
     name = request.path.removeprefix("/static/")
     if request.path == f"/static/{name}" and name in STATIC:
         is_current = request.query.get("v") == static_version()

@@ -6,7 +6,6 @@ from itertools import groupby
 
 from memory_v2.operations.history import PastOperation
 from memory_v2.text.calendar import iso_day
-from memory_v2.tree.path import is_entry
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
@@ -49,7 +48,6 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         most=MOST_PAGES,
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
-        is_entry=is_entry,
         later={page.path for page in later.pages},
         problem=problem,
         done=visit.asked("done"),
@@ -89,5 +87,4 @@ def compare(visit: Visit) -> Response:
         pages=changed.pages[:MOST_PAGES],
         count=len(changed.pages),
         lines=MOST_LINES,
-        is_entry=is_entry,
     )

@@ -13,8 +13,9 @@ from memory_v2.storage.history import Revision
 
 LOOK_SECONDS = 0.7
 """How often the history is looked at: a glance at one file."""
-BEAT_SECONDS = 15.0
-"""After how long without a change something is sent all the same, so that a reader who left is noticed."""
+BEAT_SECONDS = 3.0
+"""After how long without a change something is sent all the same, so that a reader who has gone on to another page is
+noticed."""
 MOST_NEWS = 50
 """Revisions that are told one by one."""
 

@@ -57,7 +57,7 @@ class Lines:
         return str(
             Markup(
                 '<a class="day" id="L{0}" href="{1}#L{0}" title="{2}" tabindex="-1" aria-hidden="true">{3}</a>'
-            ).format(number, self._why_at, title, day or "·")
+            ).format(number, self._why_at, title, day)
         )
 
 

@@ -7,25 +7,24 @@ from datetime import UTC, date, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from memory_v2.entries.places import place_of
 from memory_v2.index.terms import places_of_words
 from memory_v2.text.amounts import counted, counted_entries, dollars
+from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import readable
-
-if TYPE_CHECKING:
-    from memory_v2.view.visit import Visit
 
 FOLDER = Path(__file__).parent
 _AGES = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (31 * 86_400, "day", 86_400))
 
 
-def render(template: str, visit: Visit, data: Mapping[str, Any]) -> bytes:
+def render(template: str, data: Mapping[str, Any]) -> bytes:
     """The page of a template, in UTF-8."""
-    context = {"visit": visit, "at": visit.at, "static": static_version(), **data}
+    context = {"static": static_version(), **data}
     return _environment().get_template(f"{template}.html").render(context).encode("utf-8", "replace")
 
 
@@ -59,6 +58,7 @@ def _environment() -> Environment:
         "moment": moment,
         "day_of": day_of,
         "page_name": page_name,
+        "entry_id": entry_id,
     }
     return environment
 
@@ -74,6 +74,12 @@ def size(count: int) -> str:
 def page_name(path: str) -> str:
     """The last part of a path, for people to read."""
     return readable(path.rpartition("/")[2])
+
+
+def entry_id(path: str) -> str:
+    """The id of the entry at a path of the history; empty for a page."""
+    place = place_of(path)
+    return place.id if place else ""
 
 
 def marked(text: str, query: str) -> Markup:
@@ -94,14 +100,14 @@ def age(when: datetime, now: datetime) -> str:
     return when.astimezone(now.tzinfo or UTC).date().isoformat()
 
 
-def moment(when: datetime, visit: Visit) -> str:
+def moment(when: datetime, calendar: Calendar) -> str:
     """A time in the zone of the memory: `2026-02-03 14:05`."""
-    return f"{when.astimezone(visit.calendar.zone):%Y-%m-%d %H:%M}"
+    return f"{when.astimezone(calendar.zone):%Y-%m-%d %H:%M}"
 
 
-def day_of(when: date | datetime, visit: Visit) -> date:
-    """The day of a moment in the zone of the memory; a day stays as it is."""
-    return visit.calendar.day(when) if isinstance(when, datetime) else when
+def day_of(when: datetime, calendar: Calendar) -> date:
+    """The day of a moment in the zone of the memory."""
+    return calendar.day(when)
 
 
 def day_name(day: date, today: date) -> str:
@@ -125,4 +131,5 @@ def diff_lines(diff: str, most: int) -> Iterator[str]:
     for number, line in enumerate(diff.splitlines()[2:]):
         if number == most:
             return
-        yield line
+        if number or not line.startswith("@@"):  # where the first lines are is of no use
+            yield line

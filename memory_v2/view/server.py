@@ -22,7 +22,7 @@ REQUEST_SECONDS = 30.0
 """How long a browser may take to send a request, in seconds."""
 MOST_BYTES = 8_000_000
 """Bytes of a form: a page of 1 MB in any script takes three bytes for each."""
-MOST_STREAMS = 16
+MOST_STREAMS = 64
 """Streams of events at a time: a browser opens one for each tab."""
 
 logger = logging.getLogger(__name__)

@@ -70,4 +70,4 @@ class Visit:
 
     def show(self, template: str, status: int = 200, **data: object) -> Response:
         """A page made of a template."""
-        return Response(render(template, self, data), status)
+        return Response(render(template, {"visit": self, "at": self.at, **data}), status)
