@@ -19,8 +19,8 @@ def test_the_linter_of_n8n_finds_nothing() -> None:
 
 
 def test_the_compiled_nodes_play_the_cases(the_stage: Stage) -> None:
-    for build in ([installed(CLIENT, "typescript/bin/tsc")], ["build.mjs"]):
-        subprocess.run([node(), *build], cwd=CLIENT, check=True)
+    for build in (installed(CLIENT, "typescript/bin/tsc"), CLIENT / "build.mjs"):
+        subprocess.run([node(), build], cwd=CLIENT, check=True)
     with control(the_stage) as address:
         told = {"STAGE_CONTROL": address, "STAGE_ADDRESS": the_stage.address, "STAGE_KEY": the_stage.key}
         command = [node(), "--test", "test/cases.test.mjs"]
