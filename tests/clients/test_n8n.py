@@ -13,7 +13,7 @@ CLIENT = Path(__file__).parents[2] / "clients" / "n8n"
 
 
 def test_the_linter_of_n8n_finds_nothing() -> None:
-    command = [node(), installed(CLIENT, "eslint/bin/eslint.js"), "--max-warnings=0", "."]
+    command: list[str | Path] = [node(), installed(CLIENT, "eslint/bin/eslint.js"), "--max-warnings=0", "."]
     done = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
