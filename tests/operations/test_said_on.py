@@ -124,6 +124,16 @@ def test_a_line_keeps_its_day_through_a_split_and_a_merge(clocked: Clocked) -> N
     assert (days(range(5)), days(range(5, 10))) == ({("2026-01-05", "")}, {("2026-02-10", "")})
 
 
+@pytest.mark.parametrize("head", ["# Night log — January 2, 2026", "# Night log\n\n## Date: 2026-01-02"])
+def test_a_line_keeps_the_day_of_a_heading_from_which_a_split_takes_it(clocked: Clocked, head: str) -> None:
+    subjects = ("harbour", "kiln", "garden", "ledger", "choir")
+    parts = [f"### The {name}\n\n" + f"Somebody looked at the {name} and wrote it down. " * 9 for name in subjects]
+    clocked.write(f"{head}\n\n" + "\n\n".join(parts), at=LATER)
+    assert [page.path for page in clocked.memory.list_files() if page.path.startswith("shop/")]
+    told = {found.date for found in clocked.memory.search("wrote it down", 100, regex=True)}
+    assert told == {date(2026, 1, 2)}
+
+
 def test_an_edit_by_hand_dates_the_line_that_it_changes_and_no_other(clocked: Clocked) -> None:
     clocked.write("- Deploys on Tuesdays\n- Coffee is cheap\n")
     clocked.by_hand("shop", lambda text: text.replace("Tuesdays", "Sundays"), LATER)
