@@ -266,7 +266,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             continue
         before = draft.before(path)
         if before is None:
-            kept = page.stamped(now, **source.properties) if source else page
+            own = Source(source.name, page_source(page).day or source.day)
+            kept = page.stamped(now, **own.properties) if own else page
             has_text = any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
             if page.piece is None and has_text:  # a page that only lists the pieces of a large block has none
                 days = left_days(divided, page)

@@ -128,12 +128,17 @@ def headed_days(blocks: Sequence[Block]) -> list[Span | None]:
 
 def left_days(divided: Page, part: Page) -> dict[int, date]:
     """The days that blocks of a divided page have of a heading that did not come along to a part of it, by number."""
-    now = {block.content: day for block, day in zip(part.blocks, headed_days(part.blocks), strict=True)}
+    was, now = headed_days(divided.blocks), headed_days(part.blocks)
     return {
-        number: day.start
-        for number, (block, day) in enumerate(zip(divided.blocks, headed_days(divided.blocks), strict=True), 1)
-        if day and day.start == day.end and block.kind not in NO_TEXT and now.get(block.content, day) != day
+        number: day
+        for number, block, told in zip(_origins(divided.blocks, part.blocks), part.blocks, now, strict=True)
+        if number and block.kind not in NO_TEXT and was[number - 1] != told and (day := one_day(was[number - 1]))
     }
+
+
+def one_day(span: Span | None) -> date | None:
+    """The day, if it is one."""
+    return span.start if span and span.start == span.end else None
 
 
 def _without_source(page: Page) -> str:

@@ -106,9 +106,13 @@ OCEAN = (
 )
 
 SEARCHES = (
-    Example('memory-search.py "CPL trend" --agent hawk --limit 5', ('search "CPL trend" --agent hawk --limit 5',), "hawk/"),
     Example(
-        'memory-search.py "buyer acceptance" --all --limit 10', ('search "buyer acceptance" --all --limit 10',), "raven/"
+        'memory-search.py "CPL trend" --agent hawk --limit 5', ('search "CPL trend" --agent hawk --limit 5',), "hawk/"
+    ),
+    Example(
+        'memory-search.py "buyer acceptance" --all --limit 10',
+        ('search "buyer acceptance" --all --limit 10',),
+        "raven/",
     ),
     Example(
         'memory-search.py "compliance" --tags tcpa,regulation',

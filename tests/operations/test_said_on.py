@@ -134,6 +134,24 @@ def test_a_line_keeps_the_day_of_a_heading_from_which_a_split_takes_it(clocked: 
     assert told == {date(2026, 1, 2)}
 
 
+def test_a_split_gives_no_line_the_day_of_another(clocked: Clocked) -> None:
+    said = {"The garden": "2026-01-03", "The choir": "2026-01-03", "The kiln": "2026-01-04", "The ferry": "2026-01-04"}
+    text = f"# Notes\n\n## Where things are\n\n- Things {'are in order. ' * 12}\n\n## Learned\n\n"
+    for name, day in said.items():
+        text += f"### {day} - {name}\n\nWhat was seen:\n\n- {name} {'is in order. ' * 56}\n\n"
+    clocked.write(text, at=LATER)
+    assert len(clocked.memory.list_files()) > 3
+    for name, day in {**said, "Things": f"{LATER:%Y-%m-%d}"}.items():
+        assert {str(one.date) for one in clocked.memory.search(f"^- {name}", regex=True)} == {day}
+    assert "Said on" not in "".join(clocked.memory.read(page.path) for page in clocked.memory.list_files())
+
+
+def test_what_is_too_large_for_a_page_keeps_the_day_of_a_heading_above_it(clocked: Clocked) -> None:
+    log = "".join(f"line {n} of the machine\n" for n in range(90))
+    clocked.write(f"# Shop\n\n## 2026-01-05\n\n### What it told\n\n```\n{log}```\n", at=LATER)
+    assert {str(one.date) for one in clocked.memory.search("^line", 100, regex=True)} == {"2026-01-05"}
+
+
 def test_an_edit_by_hand_dates_the_line_that_it_changes_and_no_other(clocked: Clocked) -> None:
     clocked.write("- Deploys on Tuesdays\n- Coffee is cheap\n")
     clocked.by_hand("shop", lambda text: text.replace("Tuesdays", "Sundays"), LATER)
