@@ -88,7 +88,7 @@ def corpora(folders: Sequence[str] | None) -> Iterator[tuple[str, list[tuple[str
 
 def _document(file: Path) -> tuple[date | None, str]:
     span = named_span(file.stem)
-    return span.start if span and span.granularity == "day" else None, decode(file.read_bytes())
+    return span.start if span and span.granularity == "day" else None, file.read_text("utf-8", "replace")
 
 
 def divided(name: str, told: Told, threshold: int) -> Counter[str]:
