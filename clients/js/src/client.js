@@ -5,11 +5,8 @@ import { Events } from './events.js';
 import { OfflineDelivery } from './offline.js';
 import { RETRY, Wire } from './wire.js';
 
-/**
- * @import { AgentState, ContextPackage, Entry, EntryList, Handoff, Json, Level, NewEntry, Page, Party, SearchAnswer } from
- *   './documents.js'
- * @import { Source, Visibility, Written } from './documents.js'
- */
+/** @import { AgentState, ContextPackage, Entry, EntryList, Handoff, Json, Level, NewEntry } from './documents.js' */
+/** @import { Page, Party, SearchAnswer, Source, Visibility, Written } from './documents.js' */
 /** @typedef {{ visibility?: Visibility, authorizedAgents?: string[] }} Access who may read */
 /** @typedef {{ ifMatch?: string }} Version the version to overwrite, if not the one that was read; `*` is any */
 
