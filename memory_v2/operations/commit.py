@@ -33,18 +33,15 @@ MAX_CONFLICTS = 50
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(
-    context: Context, stage: Callable[[Draft], T], draft: Draft | None = None, look: bool = False
-) -> tuple[T, Change]:
+def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool = False) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. The first draft may be given. With `look`, what to change depends on which pages there are, so the
+    is faster twice. With `look`, what to change depends on which pages there are, so the
     index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
     change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
-            if attempt or draft is None:
-                refresh(context, even_if_fresh=look)
-                draft = Draft(context)
+            refresh(context, even_if_fresh=look)
+            draft = Draft(context)
             try:
                 staged = stage(draft)
                 locks.enter_context(context.storage.lock())

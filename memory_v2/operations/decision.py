@@ -277,11 +277,6 @@ def words_above(page: Page, number: int) -> str:
     return "\n".join([page.path.replace("-", " "), page.title, *(block.words for block in (*opening, *headings))])
 
 
-def below_title(page: Page, after: int) -> int:
-    """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
-    return max(after, page.top)
-
-
 def added_to(page: Page, body: Sequence[Block], dropped: Collection[int]) -> list[str]:
     """The contents of a new body that are no blocks of the page. Raises `ToolProblem` unless the body has each block of
     the page to the letter, but those that are dropped."""

@@ -19,7 +19,6 @@ from memory_v2.operations.decision import (
     SaidAlready,
     Seen,
     added_to,
-    below_title,
     found_among,
     listed_as,
     numbers_on,
@@ -69,8 +68,7 @@ PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
 class WriteTask:
-    """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls: made again
-    on the same pages, they give the same decision."""
+    """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls."""
 
     kind = "write"
     max_corrections = 1
@@ -462,9 +460,10 @@ class WriteTask:
         self.own_blocks += ((page.path, normal(block.content)) for block in blocks if block.kind != "rule")
 
     def _after(self, page: Page, after: int) -> int:
+        """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
         if after > len(page.blocks):
             raise ToolProblem(f"{page.path} has blocks 1 to {len(page.blocks)}; {after} is none of them")
-        return below_title(page, after)
+        return max(after, page.top)
 
     def _put_in(self, page: Page, after: int, runs: Sequence[Run]) -> None:
         self.changes.setdefault(page.path, PageChanges()).inserted.setdefault(after, []).extend(runs)
