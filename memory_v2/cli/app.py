@@ -57,7 +57,7 @@ class Verbs(click.Group):
         prefix: str = "",
         **extra: Any,
     ) -> None:
-        super().__init__(*args, **{"invoke_without_command": True, **extra})
+        super().__init__(*args, **extra)
         self._sections, self._prefix = sections, prefix
         self._modules = {verb: module for module, verbs in modules.items() for verb in verbs}
 
@@ -102,10 +102,9 @@ class Commands(Program):
         return loaded("agents", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=Commands, invoke_without_command=True)
+@click.group(cls=Commands)
 @click.version_option(__version__, prog_name="silica", message="%(prog)s %(version)s")
-@click.pass_context
-def silica(context: click.Context) -> None:
+def silica() -> None:
     """A memory for AI agents: one Markdown file that grows into a tree by itself.
 
     \b
@@ -118,8 +117,6 @@ def silica(context: click.Context) -> None:
     Every day: silica memory write, search, read, tree, edit, capture, history,
     undo, check, init. More: silica memory --help
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 ENVIRONMENT = """
@@ -161,6 +158,7 @@ Exit codes:
     sections=SECTIONS,
     modules=MODULES,
     epilog=ENVIRONMENT,
+    invoke_without_command=True,
     options_metavar="[--path FOLDER] [--model NAME]",
     subcommand_metavar="VERB ...",
 )
@@ -206,8 +204,7 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
     modules=NOTES_MODULES,
     subcommand_metavar="VERB [FOLDER] ...",
 )
-@click.pass_context
-def notes(ctx: click.Context) -> None:
+def notes() -> None:
     """Read any folder of Markdown: MEMORY.md and daily logs, a vault, a memory.
 
     Nothing in the folder is changed, except by 'archive --apply'. What is read is kept in your cache folder, so that
@@ -231,8 +228,6 @@ def notes(ctx: click.Context) -> None:
       0 success · 1 something found by 'audit --fail-on' · 2 usage error
       4 storage failed
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @click.group(
@@ -243,8 +238,7 @@ def notes(ctx: click.Context) -> None:
     epilog=WHICH_MEMORY.format(verb="entries"),
     subcommand_metavar="VERB ...",
 )
-@click.pass_context
-def entries(context: click.Context) -> None:
+def entries() -> None:
     """List, show and retract entries, bring some in, and write them out.
 
     Entries are what 'silica memory capture' puts down: short, dated observations. With --json, each verb prints one
@@ -255,8 +249,6 @@ def entries(context: click.Context) -> None:
       silica memory entries ls --tag ctr --json
       silica memory entries show hawk/obs-2026-02-15-001
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 @click.group(
@@ -267,8 +259,7 @@ def entries(context: click.Context) -> None:
     epilog=WHICH_MEMORY.format(verb="checkpoint"),
     subcommand_metavar="VERB ...",
 )
-@click.pass_context
-def checkpoint(context: click.Context) -> None:
+def checkpoint() -> None:
     """Name a point of the history, export it, and go back to it.
 
     A checkpoint holds all pages and entries as they are when it is made. Exported, it is a file with a version and a
@@ -280,5 +271,3 @@ def checkpoint(context: click.Context) -> None:
       silica memory checkpoint export before-the-move backup.jsonl
       silica memory --path ./other checkpoint load backup.jsonl
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())

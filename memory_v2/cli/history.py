@@ -30,7 +30,7 @@ from memory_v2.cli.show import changed, label, plan_lines, renders, show
 from memory_v2.cli.verb import Most, TextFile, Words, Yes, given_text, misuse, verb
 from memory_v2.memory import Memory
 from memory_v2.memory_checkpoints import Checkpoints
-from memory_v2.serialize import document, shown_document
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT, page_path
 
@@ -99,7 +99,7 @@ def show_verb(memory: Memory, revision: str) -> Iterator[Output]:
       silica memory show 3fa09c
     """
     operation, changes = memory.show(revision)
-    yield Document(shown_document(operation, changes))
+    yield Document(operation, entries=operation.revisions[::-1], changes=changes.diff)
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
     yield f"{label(operation.id)}  {operation.when:%Y-%m-%d %H:%M:%S} UTC{style(undone, fg='yellow')}"
     for entry in reversed(operation.revisions):
