@@ -35,8 +35,7 @@ from memory_v2.storage.history import PageChange, Revision
 from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted, counted_entries
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
+from memory_v2.text.words import normal, shorten
 from memory_v2.tree.block import decode, encode, parse_blocks
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, read_page

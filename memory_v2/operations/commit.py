@@ -17,7 +17,7 @@ from memory_v2.operations.context import Context, overgrown, refresh
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.graph import Graph

@@ -16,9 +16,8 @@ from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block, filled_lines, readable, split_lines
-from memory_v2.tree.edit import PageEdit, Run
+from memory_v2.tree.edit import Numbers, PageEdit, Run, parse_numbers, show_numbers
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page
 
 LIKELY_PAGES = 3

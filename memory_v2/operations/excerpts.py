@@ -16,7 +16,7 @@ from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.operations.results import EntryResult, SearchResult
 from memory_v2.settings import is_count
 from memory_v2.text.statement import Lines
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from memory_v2.tree.block import BYTE_ORDER_MARK, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 

@@ -14,9 +14,8 @@ from memory_v2.text.calendar import DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
-from memory_v2.text.sentences import clauses
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import content_words, general, has_cjk, words
+from memory_v2.text.words import clauses, content_words, general, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import new_page_path

@@ -9,9 +9,9 @@ from typing import Any, Literal, Self
 
 from memory_v2.agent.operation import Cost
 from memory_v2.storage.history import Change
-from memory_v2.text.plain import shorten
 from memory_v2.text.secrets import Secret
 from memory_v2.text.slug import slug
+from memory_v2.text.words import shorten
 from memory_v2.tree.finding import Finding as Finding
 
 LONGEST_HEADING = 80

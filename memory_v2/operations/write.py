@@ -24,9 +24,8 @@ from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
-from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.secrets import find_secrets
-from memory_v2.text.words import content_words, normal
+from memory_v2.text.words import capitalized, content_words, normal, shorten
 from memory_v2.tree.block import Block, decode, readable
 from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
-from memory_v2.text.plain import plain
+from memory_v2.text.words import plain
 
 MARKER = "(forgotten)"
 """What stands where a text was forgotten: valid in prose, in a link, in front matter and in a path."""

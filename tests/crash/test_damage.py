@@ -19,8 +19,7 @@ from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
-from memory_v2.storage.local.git_objects import UNFLUSHED
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT
+from memory_v2.storage.local.git_objects import BRANCH, CHECKED_OUT, UNFLUSHED
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA
 from tests.crash.boundaries import Boundary, watched

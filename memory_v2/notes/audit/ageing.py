@@ -13,7 +13,7 @@ from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.note import Item
 from memory_v2.text.calendar import days_before
 from memory_v2.text.dates import find_dates
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.alike import alike
 
 _PARTS = re.compile(r"[()（）:：|/—–]|\s-\s")

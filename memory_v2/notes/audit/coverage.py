@@ -17,8 +17,7 @@ from memory_v2.notes.audit.findings import Finding
 from memory_v2.notes.classify import labels
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.note import Note
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import content_words, has_cjk
+from memory_v2.text.words import content_words, has_cjk, shorten
 
 HELD = 0.5
 """Which share of its telling words a section holds that has it."""

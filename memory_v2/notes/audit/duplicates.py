@@ -15,10 +15,9 @@ from memory_v2.notes.audit.findings import Finding, about_item
 from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import polarity, without_negation
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
+from memory_v2.text.words import normal, shorten
 from memory_v2.tree.alike import alike
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.edit import show_numbers
 
 ALIKE = 0.7
 """How much of their words two lines share at least that say the same."""
