@@ -195,7 +195,7 @@ def check(
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.store.places())
     repaired = {"mended": checkup.mended, "result": changes} if changes else {}
-    yield Document(pages=count, findings=checkup.findings, **repaired, entries=entries)
+    yield Document({"pages": count, "findings": checkup.findings} | repaired, entries=entries)
     for finding in checkup.mended:
         yield _finding(finding, "mended", "green", f"(done: {finding.mend})")
     for finding in checkup.findings:
