@@ -386,12 +386,12 @@ def forget(
 ) -> Iterator[Output]:
     """Take a text, a page or lines out of the memory and its past, for good.
 
-    It goes from pages, history, traces, pending notes, index and old versions in a bucket; '(forgotten)' stands in its
+    It goes from pages, history, traces, pending notes, index and old versions in a bucket; '(forgotten)' is in its
     place. This cannot be undone, and needs --yes where nobody can be asked. The history says that something was
     forgotten, not what. What you pass as an argument stays in your shell's history: better use standard input.
 
     A text is found to the letter: other spellings, which are shown, stay. With --page the page goes, and each line that
-    it has or had, unless the line also stands on another page. With --lines only these lines go, wherever they stand.
+    it has or had, unless the line is also on another page. With --lines only these lines go, wherever they stand.
 
     \b
     Examples:

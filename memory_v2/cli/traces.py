@@ -149,7 +149,7 @@ def _summary(memory: Memory, name: str) -> dict[str, Any]:
 
 @contextmanager
 def _whole(name: str) -> Iterator[None]:
-    """Tells what stands in a trace. A file that somebody made by hand may hold anything: then it is `InvalidText`."""
+    """Tells what is in a trace. A file that somebody made by hand may hold anything: then it is `InvalidText`."""
     try:
         yield
     except SilicaError:

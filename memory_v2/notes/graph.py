@@ -1,7 +1,7 @@
 """Who and what is named where: files, people and projects, with the links between files and the mentions in them.
 
 A person is somebody whom a label, a heading, a link or a handle tells to be one; a project has a file in a folder of
-projects, or stands below a heading that says so. Once known, a name counts wherever it is written the same way.
+projects, or is below a heading that says so. Once known, a name counts wherever it is written the same way.
 """
 
 from __future__ import annotations

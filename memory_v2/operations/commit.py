@@ -303,7 +303,7 @@ def _unplaced(context: Context, pages: Mapping[str, Page | None]) -> str:
 
 
 def unplaced_text(trace: Trace, pages: Mapping[str, Page | None]) -> str:
-    """The text of a write, to the letter, unless each block of it stands on these pages, as they are stored now. Empty
+    """The text of a write, to the letter, unless each block of it is on these pages, as they are stored now. Empty
     once the write is stored, and for other operations."""
     begin = _begin(trace)
     if begin["operation"] != "write" or trace.of("commit"):

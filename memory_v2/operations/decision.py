@@ -33,7 +33,7 @@ AROUND = 0.6
 OUTLINE = 0.3
 """How much of it is shown of its headings, the upper levels first."""
 OPENING = 300
-"""The largest block that is shown because it stands first or last, in bytes."""
+"""The largest block that is shown because it is first or last, in bytes."""
 GAP = 60
 """The largest gap, in bytes, that is shown all the same: to mark it would cost as much."""
 LINKS = 16
@@ -265,7 +265,7 @@ class Described:
 
 
 def words_above(page: Page, number: int) -> str:
-    """What stands above a block: the page's path and title, the headings of its section, and, if the page has sections,
+    """What is above a block: the page's path and title, the headings of its section, and, if the page has sections,
     the line below the title, which says what the page is about."""
     headings: list[Block] = []
     top = max(page.top, 1)

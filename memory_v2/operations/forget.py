@@ -46,7 +46,7 @@ _NOTES = ("journal-damaged",)
 
 @dataclass(frozen=True)
 class _Occurrences:
-    """Where something stands: the pages and entries that have it in their text or their path, how much of the history,
+    """Where something is: the pages and entries that have it in their text or their path, how much of the history,
     and names of notes. `rewrite` is the history without it, and `erasure` what is removed as a whole."""
 
     pages: tuple[str, ...]
@@ -309,7 +309,7 @@ class Forgetting:
 
 
 def text_forgetting(text: str, paths: Collection[str]) -> Forgetting:
-    """The rules for a text, wherever it stands. `paths` are those that pages have or had. Raises `InvalidText` if it is
+    """The rules for a text, wherever it is. `paths` are those that pages have or had. Raises `InvalidText` if it is
     too short, and `NotAllowed` if the memory needs it."""
     text = text.strip()
     if len(encode(text)) < MIN_BYTES:
@@ -349,7 +349,7 @@ def lines_forgetting(storage: MemoryStorage, path: str, lines: str) -> Forgettin
 
 def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
     """The rules for a page: it goes with its past, the links to it, and each line that it has or had, unless the line
-    now stands on another page. Raises `PageNotFound` if there never was such a page, and `NotAllowed` for the root."""
+    now is on another page. Raises `PageNotFound` if there never was such a page, and `NotAllowed` for the root."""
     if path == ROOT:
         raise NotAllowed("the root cannot be forgotten, every memory has one; name lines of it, or a text")
     history = storage.history

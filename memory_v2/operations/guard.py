@@ -113,7 +113,7 @@ def details(text: str) -> set[str]:
 
 def missing_from(block: Block, said: str, above: str = "") -> list[str]:
     """The details and other words of a block that a text lacks; or the beginning of the block, if the text has too few
-    of its words. `above` is what stands above the text: titles, headings and paths. Empty for a horizontal rule."""
+    of its words. `above` is what is above the text: titles, headings and paths. Empty for a horizontal rule."""
     if block.kind == "rule":
         return []
     missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
@@ -289,7 +289,7 @@ _FORMER_TIMES = re.compile(r"\b(?:before|previously|formerly|no longer|instead o
 
 
 def stale_values(line: str, before: str, after: str, page: str) -> list[str]:
-    """The values in a line that blocks had which were taken out (`before`), and that what stands there now does not
+    """The values in a line that blocks had which were taken out (`before`), and that what is there now does not
     have (`after`), except as something that was so before. Names are looked for on the whole page as it is now."""
     now, formerly = _said_now(after), "\n".join(_IN_BRACKETS.findall(after))
     aside = "\n".join(_IN_BRACKETS.findall(before))

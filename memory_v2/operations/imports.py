@@ -52,7 +52,7 @@ class Divided:
 
     @property
     def text(self) -> Counter[str]:
-        """How often each block stands on them, however it was divided."""
+        """How often each block is on them, however it was divided."""
         counted: Counter[str] = Counter()
         first = self.pages[0]
         for page in self.pages:

@@ -410,7 +410,7 @@ class WriteTask:
         return numbers
 
     def _check_not_placed(self, numbers: Sequence[int], path: str) -> None:
-        """Raises `ToolProblem` if one of these new blocks is placed already, or stands in the model's own words. A
+        """Raises `ToolProblem` if one of these new blocks is placed already, or is in the model's own words. A
         heading may stand over its parts on each page that they go to."""
         for number in numbers:
             repeats_heading = len(numbers) > 1 and path and self.brief.blocks[number - 1].kind == "heading"

@@ -1,4 +1,4 @@
-"""Taking a text out of other texts: each place where it stands gets a marker instead.
+"""Taking a text out of other texts: each place where it is gets a marker instead.
 
 A text is found as its exact characters. A blank in it may also be a line break, with the marks of a quote or a list
 around it; and it is found as JSON escapes it, and without Markdown, as in a summary. Where a summary was cut off in the
@@ -16,13 +16,13 @@ from typing import Any, Protocol
 from memory_v2.text.words import plain
 
 MARKER = "(forgotten)"
-"""What stands where a text was forgotten: valid in prose, in a link, in front matter and in a path."""
+"""What is where a text was forgotten: valid in prose, in a link, in front matter and in a path."""
 MIN_CUT = 6
 """How many characters of a text, cut off by `…`, are taken out as part of it. Fewer say little and are found often."""
 MIN_CUT_LINE = 12
 """The same for a line: many lines begin alike."""
 MAX_CUT = 240
-"""The longest beginning of a text, in characters, that stands anywhere: the longest description of a page."""
+"""The longest beginning of a text, in characters, that is anywhere: the longest description of a page."""
 
 _CUT = "…"
 _BREAK = r"[ \t]*(?:(?:\r?\n|\r(?!\n))[ \t>]*)+"
@@ -50,7 +50,7 @@ class Redaction(Protocol):
 
 
 class TextRedaction:
-    """Takes one text out, wherever it stands. `marker` stands there instead."""
+    """Takes one text out, wherever it is. `marker` is there instead."""
 
     def __init__(self, text: str, marker: str = MARKER) -> None:
         self._marker = marker
@@ -63,7 +63,7 @@ class TextRedaction:
         return not self._pattern.search(self._marker)
 
     def count(self, text: str) -> int:
-        """How often it stands in a text."""
+        """How often it is in a text."""
         return sum(1 for _ in self._pattern.finditer(text))
 
     def text(self, text: str) -> str:

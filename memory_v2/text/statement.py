@@ -158,7 +158,7 @@ def _unmarked(line: str) -> str:
 
 
 def _is_delimiter(line: str) -> bool:
-    """Whether a line stands between the head of a table and its rows."""
+    """Whether a line is between the head of a table and its rows."""
     return _DELIMITER.match(line.strip()) is not None
 
 

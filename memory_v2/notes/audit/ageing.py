@@ -45,7 +45,7 @@ def stale(context: AuditContext) -> Iterator[Finding]:
 
 
 def day_after(words: str, field: str) -> date | None:
-    """The latest day that stands behind such a phrase."""
+    """The latest day that is behind such a phrase."""
     days = []
     for found in pattern("ageing", field).finditer(words):
         behind = words[found.end() :]

@@ -1,8 +1,8 @@
 """Values and numbers of lasting notes that another note contradicts.
 
-A value stands under a label of a subject. What changes from log to log is history: only what a lasting note says is
+A value is under a label of a subject. What changes from log to log is history: only what a lasting note says is
 held against the rest. A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are
-of one subject if what stands around them shares a name, or if there is only one. What was added is no total. `~35`
+of one subject if what is around them shares a name, or if there is only one. What was added is no total. `~35`
 agrees with what is near it, `26+` with more. A goal, a limit and so much a day are no totals.
 """
 
@@ -85,7 +85,7 @@ _VERBS = frozenset(map(stem, ("port", "listens", "runs", "uses", "changed", "mov
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
+    """A number, where it is, and the words around it that may name its subject. `own` are those of its line, if
     no label says that the line states this number, else those of the label: `Subscribers in Berlin: 80`."""
 
     reading: Reading

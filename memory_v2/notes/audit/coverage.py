@@ -74,7 +74,7 @@ def _telling(words: Iterable[str]) -> frozenset[str]:
 
 
 def _without_label(text: str) -> str:
-    """What stands behind the words that say what it is."""
+    """What is behind the words that say what it is."""
     label = next(labels(text), "")
     return text.partition(label)[2] if label else text
 

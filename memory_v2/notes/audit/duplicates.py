@@ -1,7 +1,7 @@
-"""What stands in several notes: said twice, said with nothing but a `not` more, or repeated although it was struck out.
+"""What is in several notes: said twice, said with nothing but a `not` more, or repeated although it was struck out.
 
 What differs in a number is a series and not a copy, and so is what logs of several days say under the same heading. A
-short line that stands in many notes is a form, and one in italics alone is a signature.
+short line that is in many notes is a form, and one in italics alone is a signature.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALIKE = 0.7
 LEAST_WORDS = 3
 """How many different words a copy has at least, without those of the grammar: shorter ones are labels."""
 MANY_NOTES = 4
-"""From how many notes on a short line that stands in all of them is a form."""
+"""From how many notes on a short line that is in all of them is a form."""
 SHORT = 8
 """Below how many words a line is short, likewise."""
 MANY = 3
