@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from memory_v2.notes.audit.context import AuditContext, is_log
-from memory_v2.notes.audit.findings import Finding, about_item
+from memory_v2.notes.audit.findings import NoteFinding, about_item
 from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import polarity, without_negation
@@ -41,7 +41,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-def repeated(context: AuditContext) -> Iterator[Finding]:
+def repeated(context: AuditContext) -> Iterator[NoteFinding]:
     """Duplicates; contradictions that differ in a `not`; what was struck out and is still said."""
     everything = [statement for statement in context.statements if _says_something(statement[1])]
     copies: Copies = {}
@@ -116,7 +116,7 @@ def _is_copy(one: Said, first: Said) -> bool:
     return is_other and _NUMBER.findall(one[1].text) == _NUMBER.findall(first[1].text)
 
 
-def _duplicates(copies: Copies) -> Iterator[Finding]:
+def _duplicates(copies: Copies) -> Iterator[NoteFinding]:
     for (name, other_name), groups in copies.items():
         if len(groups) < MANY:
             for group in groups:
@@ -128,10 +128,10 @@ def _duplicates(copies: Copies) -> Iterator[Finding]:
         places = tuple(_place(one) for group in groups for one in group[1:])
         days = [item.day for group in groups for _, item in group if item.day]
         line = min(group[0][1].first_line for group in groups)
-        yield Finding("duplicate", name, line, message, other_name, places, max(days, default=None))
+        yield NoteFinding("duplicate", name, line, message, other_name, places, max(days, default=None))
 
 
-def _duplicate(group: Sequence[Said]) -> Finding:
+def _duplicate(group: Sequence[Said]) -> NoteFinding:
     (note, item), *others = group
     places = [_place(other) for other in others]
     how = "also" if normal(item.text) == normal(others[0][1].text) else "almost the same"
@@ -159,7 +159,7 @@ def _is_form(context: AuditContext, members: Sequence[Said]) -> bool:
     return len(notes) >= MANY_NOTES and len(context.words(members[0][1])) < SHORT
 
 
-def _opposite(first: Said, against: Said) -> Iterator[Finding]:
+def _opposite(first: Said, against: Said) -> Iterator[NoteFinding]:
     (note, item), (_, same) = first, against
     is_asked = any(one.text.rstrip().endswith(("?", "？")) for one in (item, same))
     if not is_log(note) and not is_asked and not item.is_done and not same.is_done:
@@ -168,7 +168,7 @@ def _opposite(first: Said, against: Said) -> Iterator[Finding]:
         yield about_item("contradiction", note, item, message, place, day=same.day or item.day)
 
 
-def _still_said(dead: Said, members: Sequence[Said]) -> Iterator[Finding]:
+def _still_said(dead: Said, members: Sequence[Said]) -> Iterator[NoteFinding]:
     place = _place(dead)
     for note, item in members:
         if note.name != dead[0].name and not is_log(note) and not struck_part(item) and not is_closed(item):
