@@ -40,8 +40,6 @@ MAX_PASSES = 4
 others may have written it meanwhile."""
 MAX_SIMILAR = 8
 """How many other spellings of a text are named."""
-_NOTES = ("journal-damaged",)
-"""Notes in no folder that hold text."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def _find(context: Context, rules: Forgetting) -> _Occurrences:
     rewrite = storage.history.rewriting(rules)
     traces = tuple(kept.holding(rules.is_in_json)) if (kept := _traces(storage)) else ()
     entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
-    notes = [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
+    notes = [*storage.state.names(PENDING), *storage.state.names(PLANS)]
     return _Occurrences(
         pages=tuple(path for path in (*storage.list_files(), *entries) if _is_on(storage, rules, path)),
         extent=rewrite.extent() if storage.history.begun else Extent(),

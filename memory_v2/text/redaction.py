@@ -62,10 +62,6 @@ class TextRedaction:
         """Whether the marker does not itself hold the text."""
         return not self._pattern.search(self._marker)
 
-    def count(self, text: str) -> int:
-        """How often it is in a text."""
-        return sum(1 for _ in self._pattern.finditer(text))
-
     def text(self, text: str) -> str:
         """See `Redaction`."""
         while (found := self._pattern.sub(lambda _: self._marker, text)) != text:
@@ -96,8 +92,7 @@ class TextRedaction:
 class LineRedaction:
     """Takes whole lines out, and quotations of them. `lines` are lines or blocks, whose marks do not count."""
 
-    def __init__(self, lines: Iterable[str], marker: str = MARKER) -> None:
-        self._marker = marker
+    def __init__(self, lines: Iterable[str]) -> None:
         self._known = frozenset(core for line in lines if (core := line_core(line)))
 
     @cached_property
@@ -117,12 +112,12 @@ class LineRedaction:
     def summary(self, text: str) -> str:
         """See `Redaction`. Such a text may join several lines."""
         if line_core(text) in self._known:
-            return self._marker
+            return MARKER
         place = 0
         while place < len(text):
             if end := self._end_of_line(text, place):
-                text = text[:place] + self._marker + text[end:]
-                place += len(self._marker)
+                text = text[:place] + MARKER + text[end:]
+                place += len(MARKER)
             place = text.find(" ", place) + 1 or len(text)
         return text
 
@@ -143,7 +138,7 @@ class LineRedaction:
     def _line(self, line: str) -> str:
         start, core = _BEFORE.match(line), line_core(line)
         if start and core in self._known:
-            return line[: start.end()] + self._marker + line[len(line.rstrip()) :]
+            return line[: start.end()] + MARKER + line[len(line.rstrip()) :]
         if start and start[0].rstrip().endswith(("]] -", "]] –", "]] —", "]] :")):
             return start[0] + self.summary(line[start.end() :])
         return _QUOTED.sub(self._quotation, line) if '"' in line else line
@@ -153,7 +148,7 @@ class LineRedaction:
             quoted = line_core(json.loads(found[0]))
         except ValueError:
             return found[0]
-        return json.dumps(self._marker) if quoted in self._known else found[0]
+        return json.dumps(MARKER) if quoted in self._known else found[0]
 
 
 def line_core(line: str) -> str:
