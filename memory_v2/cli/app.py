@@ -15,7 +15,7 @@ from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
 SECTIONS = {
     "Every day": "pages.write overview.search pages.read overview.tree pages.edit entries.capture history.history "
-    "history.undo overview.check connect.init",
+    "history.undo overview.check view.view connect.init",
     "More: pages": "overview.ls pages.replace pages.split pages.merge pages.rename pages.delete overview.graph",
     "More: entries": "app.entries entries.route entries.consolidate entries.age entries.verify entries.promote "
     "entries.dedupe entries.status entries.domains",
@@ -32,6 +32,10 @@ NOTES = {
     "Verbs": "notes.index notes.status notes.search notes_findings.extract notes_findings.digest notes_findings.audit "
     "notes.graph notes_findings.watch notes.archive notes.undo",
 }
+
+
+COMMANDS = {"view": "view", "serve": "agents"}
+"""Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
 
 
 class Verbs(click.Group):
@@ -81,20 +85,22 @@ class Verbs(click.Group):
 
 
 class Commands(Program):
-    """The commands. `serve` is imported when it is asked for."""
+    """The commands. Those of a module of their own are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """`memory` and `notes`, then `serve`."""
-        return [*super().list_commands(ctx), "serve"]
+        """`memory` and `notes`, then the others."""
+        return [*super().list_commands(ctx), *COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does."""
-        return loaded("agents", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
+        module = COMMANDS.get(cmd_name)
+        return loaded(module, cmd_name) if module else super().get_command(ctx, cmd_name)
 
 
 @click.group(cls=Commands)
 @click.version_option(__version__, prog_name="silica", message="%(prog)s %(version)s")
-def silica() -> None:
+@click.pass_context
+def silica(context: click.Context) -> None:
     """A memory for AI agents: one Markdown file that grows into a tree by itself.
 
     \b
@@ -102,11 +108,13 @@ def silica() -> None:
       silica memory write "Silica uses pytest for testing"
       silica memory search "How is Silica tested?"
       silica memory tree
+      silica view
 
     \b
     Every day: silica memory write, search, read, tree, edit, capture, history,
-    undo, check, init. More: silica memory --help
+    undo, check, view, init. More: silica memory --help
     """
+    context.obj = ChosenMemory(None, None)
 
 
 ENVIRONMENT = """
