@@ -12,9 +12,9 @@ import pytest
 
 from tests.house.size import ROOT, modules
 
-NAMES = {"told": 147, "nobody": 0, "somebody": 0, "stand": 0, "stands": 2, "one": 373, "found": 443}
+NAMES = {"told": 155, "nobody": 0, "somebody": 0, "stand": 0, "stands": 2, "one": 380, "found": 450}
 """Words that are identifiers, or a part of one."""
-DOCSTRINGS = {"told": 127, "nobody": 48, "somebody": 37, "stands": 67}
+DOCSTRINGS = {"told": 130, "nobody": 50, "somebody": 42, "stands": 75}
 """Words in docstrings."""
 MODULES = modules(ROOT)
 
