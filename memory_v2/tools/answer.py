@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.history import Change
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.words import plain, shorten
+from memory_v2.text.words import content_words, plain, shorten
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.page import parse_page
 
@@ -32,6 +32,10 @@ MOST_NAMED = 20
 """Limits the pages that a sentence names."""
 MOST_QUOTED = 5
 """Limits the lines that a sentence quotes."""
+MOST_NEAR = 3
+"""Limits the lines near a new text that are quoted: an older statement of the same thing is the nearest, as a rule."""
+LEAST_SHARED = 2
+"""How many words a line shares with a new text at least to be near it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,9 @@ def operation_line(operation: PastOperation) -> str:
     return " · ".join(filter(None, parts))
 
 
-def taken_out(changes: Iterable[Change]) -> tuple[list[str], bool]:
-    """The lines that stood on a page before and stand on none now, without markup; and whether anything stood on a page
-    whose text has changed."""
+def taken_out(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
+    """The lines that stood on a page before and stand on none now, without markup; and those that stay on a changed
+    page and speak of what the new lines do, the nearest first."""
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
     for page in (page for change in changes for page in change.pages):
@@ -145,8 +149,11 @@ def taken_out(changes: Iterable[Change]) -> tuple[list[str], bool]:
     left = Counter(line for lines in after.values() for line in lines)
     left.subtract(line for lines in before.values() for line in lines)
     gone = Counter({line: -count for line, count in left.items() if count < 0})
-    stood = any(len(lines) > 1 and lines != after[path] for path, lines in before.items())  # one is its title
-    return [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)], stood
+    stay = [line for path, lines in before.items() if lines != after[path] for line in lines[1:] if left[line] == 0]
+    new = {word for line, count in left.items() if count > 0 for word in content_words(line)}
+    shared = {line: len(new.intersection(content_words(line))) for line in stay}
+    near = sorted((line for line in shared if shared[line] >= LEAST_SHARED), key=lambda line: -shared[line])
+    return [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)], near[:MOST_NEAR]
 
 
 def _lines(path: str, data: bytes | None) -> list[str]:

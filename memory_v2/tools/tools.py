@@ -164,12 +164,12 @@ def write_memory(
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {named(result.new_files)}."
-    gone, stood = taken_out(result.revisions)
+    gone, near = taken_out(result.revisions)
     if gone:
         said += f" No longer there: {quoted(gone)}."
-    elif stood:
-        said += " All that stood there stays as it was; if some of it is wrong now, replace_in_memory corrects it."
-    return Answer(with_notes(said + _warnings(result.secrets), result), document, quotes=bool(gone))
+    if near:
+        said += f" Near it stands: {quoted(near)}. If that is wrong now, correct it with replace_in_memory."
+    return Answer(with_notes(said + _warnings(result.secrets), result), document, quotes=bool(gone or near))
 
 
 def _warnings(secrets: Sequence[Secret]) -> str:
