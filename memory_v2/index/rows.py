@@ -41,13 +41,15 @@ class Known(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class IncomingPage:
     """A page to be put into the tables, with its stamp. `mark` is empty if the stamp is not known yet. A page that
-    is not `is_known` counts as changed at the next refresh."""
+    is not `is_known` counts as changed at the next refresh. One that `is_divided_next` has its links there, but no
+    text."""
 
     page: Page
     size: int
     mark: str
     last_updated: datetime
     is_known: bool = True
+    is_divided_next: bool = False
 
     @property
     def known(self) -> Known:
@@ -118,6 +120,8 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
     """The rows of a page. This is the slow part of indexing, and needs no connection.
 
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
+    if incoming.is_divided_next:
+        return _prepared(incoming, [], [])
     try:
         page, found = incoming.page, passages(incoming.page)
         above = [(*passage.section, passage.source) for passage in found]

@@ -21,7 +21,6 @@ from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import encode, readable
-from memory_v2.tree.headings import Outline
 from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import child_path
 from memory_v2.tree.source import told_sources
@@ -192,7 +191,7 @@ def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
     if days and days[0][:YEAR] == days[-1][:YEAR]:
         period = period_of([days[0], days[-1]], numbers)
         return replace(period, name=f"{period.name} log", is_period=False)
-    outline, inside, done = Outline(page.blocks), set(numbers), 0
+    outline, inside, done = page.brief.outline, set(numbers), 0
     sections: dict[str, range] = {}
     for number in numbers:
         section = range(number, outline.ends[number] + 1)
@@ -229,7 +228,7 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
             homes[number] = place
         for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:
             left -= len(encode(page.children[number - 1].line))
-    homes = Outline(page.blocks).settled(homes, page.fixed)
+    homes = brief.outline.settled(homes, page.fixed)
     return left - sum(block.size for block, home in zip(page.blocks, homes[1:], strict=True) if home)
 
 
