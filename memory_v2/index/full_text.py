@@ -148,8 +148,8 @@ class FullTextIndex:
     def refresh(
         self, on_change: OnChange = _accept, only: Collection[str] | None = None, but: Collection[str] = ()
     ) -> Collection[str]:
-        """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
-        least, and at none that is in `but`.
+        """Indexes the pages whose stamps have changed, but not these, and returns their paths; with `only`, looks at
+        these pages at least.
 
         `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
         called with no lock of the index held, so it may take the storage's lock, which the caller may hold already.
@@ -158,11 +158,7 @@ class FullTextIndex:
 
         def work() -> Collection[str]:
             changed = self._store.run(
-                lambda: (
-                    self._tables.refresh(on_change, but)
-                    if some is None
-                    else self._tables.look(set(some).difference(but), on_change)
-                )
+                lambda: self._tables.refresh(on_change, but) if some is None else self._tables.look(some, on_change)
             )
             self._failure = ""
             return changed
@@ -182,12 +178,9 @@ class FullTextIndex:
     ) -> None:
         """Indexes the pages that a commit has just stored, as `recorded`. The cost depends on these pages only. The
         text of those that are `divided_next` is left to the commit that does so, or else to the next refresh."""
+        source = self._source
         # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
-        incoming = [
-            IncomingPage(page, page.size, "", last_updated(self._source, page), not is_next, is_next)
-            for page in changed
-            for is_next in [page.path in divided_next]
-        ]
+        incoming = [IncomingPage(p, p.size, "", last_updated(source, p), p.path in divided_next) for p in changed]
         edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
         self._store.run(lambda: self._tables.write(edits))

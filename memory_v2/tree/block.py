@@ -99,7 +99,7 @@ class Block:
             return _in_one_line("".join(lines[:-1]))  # the last one underlines the others
         return _in_one_line(_CLOSING_SIGNS.sub("", lines[0][found.end() :].rstrip("\r\n")))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The size of the text in UTF-8, in bytes."""
         return size_of(self.text)

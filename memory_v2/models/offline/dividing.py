@@ -11,7 +11,7 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.likeness import groups_of, middle_of, vectors
+from memory_v2.models.offline.likeness import Likeness, middle_of, vectors
 from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
 from memory_v2.models.offline.naming import MAX_TITLE, Names, heading_name, keyword_line
 from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
@@ -128,11 +128,11 @@ def _by_likeness(page: MeasuredPage) -> Division:
     told = [unit for unit, vector in zip(units, found, strict=False) if vector]
     points += [vector for vector in found[: len(units)] if vector]
     different = len({frozenset(vector) for vector in points[there:]})
-    most = max(0, page.most_children - there)
+    most, likeness = max(0, page.most_children - there), Likeness(points, weights)
     for size in NOTES_TO_A_GROUP:
         count = there + min(most, max(FEWEST_GROUPS, different // size))
         groups = []
-        for places in groups_of(points, count, weights):
+        for places in likeness.groups(count):
             numbers = tuple(sorted(n for place in places if place >= there for n in told[place - there]))
             if places[0] < there and numbers:
                 home = homes[places[0]]
