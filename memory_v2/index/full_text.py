@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+Paths: TypeAlias = Collection[str]
 
 logger = logging.getLogger(__name__)
 
@@ -145,9 +146,7 @@ class FullTextIndex:
         """Whether no page is in the index: what was removed before it was made, only the history knows."""
         return not self._tables.all_known()[1]
 
-    def refresh(
-        self, on_change: OnChange = _accept, only: Collection[str] | None = None, but: Collection[str] = ()
-    ) -> Collection[str]:
+    def refresh(self, on_change: OnChange = _accept, only: Paths | None = None, but: Paths = ()) -> Paths:
         """Indexes the pages whose stamps have changed, but not these, and returns their paths; with `only`, looks at
         these pages at least.
 
@@ -170,11 +169,7 @@ class FullTextIndex:
         return self._or(work, look)
 
     def update(
-        self,
-        changed: Iterable[Page],
-        removed: Iterable[str],
-        recorded: Change = NO_CHANGE,
-        divided_next: Collection[str] = (),
+        self, changed: Iterable[Page], removed: Iterable[str], recorded: Change = NO_CHANGE, divided_next: Paths = ()
     ) -> None:
         """Indexes the pages that a commit has just stored, as `recorded`. The cost depends on these pages only. The
         text of those that are `divided_next` is left to the commit that does so, or else to the next refresh."""
