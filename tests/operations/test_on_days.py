@@ -84,6 +84,29 @@ def test_a_line_written_on_a_day_without_saying_so_is_found_by_it() -> None:
     assert [result.excerpt for result in memory.search("What did I note yesterday?")] == ["The saw is blunt."]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What happened on November 8?",
+        "2025-11-08",
+        "What did we do on 8 November 2025?",
+        "Was geschah am 8. November?",
+        "¿Qué pasó el 8 de noviembre de 2025?",
+    ],
+)
+def test_a_question_for_a_day_alone_is_answered_by_what_was_said_then(query: str) -> None:
+    now = datetime(2025, 11, 1, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    for number in range(1, 29):
+        now = now.replace(day=number)
+        memory.write(f"Kiln {number + 30} was lit, and what happened then was noted in report {number % 9}.")
+    now = datetime(2026, 3, 24, 12, tzinfo=UTC)
+    memory.write("Report 8 of November was lost.", "reports")
+    found = memory.search(query)
+    assert ["Kiln 38" in result.excerpt for result in found] == [True]
+    assert found.answered
+
+
 def test_a_search_of_some_days_shows_what_was_said_then_if_nothing_has_its_words() -> None:
     memory = Memory(VolatileStorage(at_noon), now=at_noon)
     days_of(memory)
