@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
-from memory_v2 import Memory
+from memory_v2 import Memory, migrate_memory_v1_to_v2
 from memory_v2.operations.search_request import SIGN
 from memory_v2.storage.volatile import VolatileStorage
 
@@ -115,3 +116,20 @@ def test_a_search_of_some_days_shows_what_was_said_then_if_nothing_has_its_words
     assert not found.answered
     assert memory.search("zebra", until="2025-03-20") == []
     assert [result.excerpt for result in memory.search("kiln", since="2026-03-16")] == ["The kiln smokes."]
+
+
+def test_what_is_imported_without_a_day_has_none_until_it_is_written_anew(tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    older.mkdir()
+    (older / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.\n")
+    (older / "2026-02-03.md").write_text("# Log\n\nThe ferry was late.\n")
+    migrate_memory_v1_to_v2(older, tmp_path / "new")
+    with Memory.open(tmp_path / "new", "offline") as memory:
+        days = {found.excerpt: found.date for found in memory.search("ferry")}
+        assert days["The ferry leaves at nine."] is None
+        assert days["The ferry was late."] == date(2026, 2, 3)
+        assert "ferry leaves" not in str(memory.search("ferry", since="2026-01-01"))
+        memory.split("ferry")
+        assert memory.search("When does the ferry leave?")[0].date is None
+        memory.replace_text("ferry", "nine", "ten")
+        assert memory.search("When does the ferry leave?")[0].date == datetime.now(UTC).date()
