@@ -41,6 +41,7 @@ class DistributedMemoryNode {
 }
 """
 CLIENTS = Path(__file__).parents[2] / "clients"
+GUIDE = CLIENTS.parent / "docs" / "clients.md"
 README, JS = CLIENTS / "python" / "README.md", CLIENTS / "js"
 
 
@@ -107,3 +108,16 @@ console.log(JSON.stringify(await node.execute()));
     done = subprocess.run(command, cwd=JS, capture_output=True, text=True, check=True)
     ((item,),) = json.loads(done.stdout)
     assert item["json"]["session_id"] == session
+
+
+@pytest.mark.usefixtures("session")
+def test_the_example_of_the_guide(
+    the_stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```py\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    exec(example.replace('"..."', repr(the_stage.key)), names)
+    entry, context = names["entry"], names["context"]
+    assert isinstance(entry, dict) and capsys.readouterr().out == f"{entry['id']}\n"
+    assert isinstance(context, dict) and context["context"]["immediate"]["current_focus"]["primary"] == "New focus area"

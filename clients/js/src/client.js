@@ -5,65 +5,10 @@ import { Events } from './events.js';
 import { OfflineDelivery } from './offline.js';
 import { RETRY, Wire } from './wire.js';
 
-/** @typedef {Record<string, any>} Json */
-/** @typedef {'immediate' | 'working' | 'longterm'} Level */
-/** @typedef {'private' | 'shared' | 'public'} Visibility */
-/** @typedef {{ type: 'chat' | 'agent' | 'function' | 'api', id?: string | null, session?: string | null }} Source */
-/** @typedef {{ content: Json, meta_tags?: string[], references?: string[] }} Data */
+/** @import { AgentState, ContextPackage, Entry, EntryList, Handoff, Json, Level, NewEntry } from './documents.js' */
+/** @import { Page, Party, SearchAnswer, Source, Visibility, Written } from './documents.js' */
 /** @typedef {{ visibility?: Visibility, authorizedAgents?: string[] }} Access who may read */
 /** @typedef {{ ifMatch?: string }} Version the version to overwrite, if not the one that was read; `*` is any */
-
-/**
- * An entry to create; `ttl` in seconds.
- *
- * @typedef {object} NewEntry
- * @property {Data} data
- * @property {Source} [source]
- * @property {Level} [level]
- * @property {number | null} [ttl]
- * @property {Visibility} [visibility]
- * @property {string[]} [authorized_agents]
- */
-
-/** @typedef {Required<NewEntry> & { id: string, timestamp: string }} Entry */
-/** @typedef {{ entries: Entry[], next_cursor: string | null }} EntryList */
-
-/**
- * The context of a session.
- *
- * @typedef {object} ContextPackage
- * @property {string} session_id
- * @property {{ immediate?: Json, working?: Json, references?: Json }} context
- * @property {Json} [metadata]
- * @property {Visibility} [visibility]
- * @property {string[]} [authorized_agents]
- */
-
-/** @typedef {{ type: 'chat' | 'agent' | 'function' | 'api', id: string, platform?: string }} Party */
-
-/**
- * A handoff as it is read.
- *
- * @typedef {object} Handoff
- * @property {string} handoff_id
- * @property {Party} from
- * @property {Party} to
- * @property {Json} context
- * @property {string} instructions
- * @property {'immediate' | 'normal' | 'background'} priority
- * @property {string} expiry
- * @property {'requested' | 'claimed' | 'completed' | 'rejected' | 'cancelled' | 'expired'} state
- * @property {string | null} claimed_by
- * @property {string | null} claim_id
- * @property {string | null} lease_expires
- * @property {Json} result
- * @property {Json[]} history
- */
-
-/** @typedef {{ agent_id: string, state: Json, updated_at: string, updated_by: string }} AgentState */
-/** @typedef {{ results: Json[], answered: boolean, decided_by: string, degraded: any }} SearchAnswer */
-/** @typedef {{ path: string, text: string }} Page */
-/** @typedef {{ path: string, outcome: string, decided_by: string, degraded: any, new_files: string[] }} Written */
 
 /**
  * `baseUrl` is the address of the service, else DISTRIBUTED_MEMORY_URL or that of `silica serve`. `source` is for whom the

@@ -2,15 +2,15 @@
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  *
- * @typedef {import('./client.js').AgentState} AgentState
- * @typedef {import('./client.js').ContextPackage} ContextPackage
- * @typedef {import('./client.js').Entry} Entry
- * @typedef {import('./client.js').EntryList} EntryList
- * @typedef {import('./client.js').Handoff} Handoff
- * @typedef {import('./client.js').NewEntry} NewEntry
+ * @typedef {import('./documents.js').AgentState} AgentState
+ * @typedef {import('./documents.js').ContextPackage} ContextPackage
+ * @typedef {import('./documents.js').Entry} Entry
+ * @typedef {import('./documents.js').EntryList} EntryList
+ * @typedef {import('./documents.js').Handoff} Handoff
+ * @typedef {import('./documents.js').NewEntry} NewEntry
  * @typedef {import('./client.js').Options} Options
- * @typedef {import('./client.js').Page} Page
- * @typedef {import('./client.js').SearchAnswer} SearchAnswer
+ * @typedef {import('./documents.js').Page} Page
+ * @typedef {import('./documents.js').SearchAnswer} SearchAnswer
  * @typedef {import('./events.js').Event} Event
  * @typedef {import('./offline.js').Pending} Pending
  * @typedef {import('./offline.js').Store} Store

@@ -87,11 +87,12 @@ export class OfflineDelivery extends Delivery {
   async read(request) {
     const name = await nameOf(request, this.wire.headers['X-Memory-Source'] ?? '');
     const known = await this.store.get('cache', name);
-    const preview = previewed(known, request, await this.#writes());
+    const waiting = await this.#writes();
+    const preview = previewed(known, request, waiting);
     if (preview && now() < this.#awayUntil) return preview;
     let answer;
     try {
-      if ((await this.#writes()).length) await this.#alone(() => this.#sendAll());
+      if (waiting.length) await this.#alone(() => this.#sendAll());
       answer = await this.wire.exchange(withHeaders(request, { 'If-None-Match': known?.etag }));
     } catch (error) {
       if (isOneOf(error, AWAY)) {

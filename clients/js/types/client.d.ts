@@ -315,19 +315,6 @@ export class MemoryClient {
     }>;
     #private;
 }
-export type Json = Record<string, any>;
-export type Level = "immediate" | "working" | "longterm";
-export type Visibility = "private" | "shared" | "public";
-export type Source = {
-    type: "chat" | "agent" | "function" | "api";
-    id?: string | null;
-    session?: string | null;
-};
-export type Data = {
-    content: Json;
-    meta_tags?: string[];
-    references?: string[];
-};
 /**
  * who may read
  */
@@ -340,85 +327,6 @@ export type Access = {
  */
 export type Version = {
     ifMatch?: string;
-};
-/**
- * An entry to create; `ttl` in seconds.
- */
-export type NewEntry = {
-    data: Data;
-    source?: Source | undefined;
-    level?: Level | undefined;
-    ttl?: number | null | undefined;
-    visibility?: Visibility | undefined;
-    authorized_agents?: string[] | undefined;
-};
-export type Entry = Required<NewEntry> & {
-    id: string;
-    timestamp: string;
-};
-export type EntryList = {
-    entries: Entry[];
-    next_cursor: string | null;
-};
-/**
- * The context of a session.
- */
-export type ContextPackage = {
-    session_id: string;
-    context: {
-        immediate?: Json;
-        working?: Json;
-        references?: Json;
-    };
-    metadata?: Json | undefined;
-    visibility?: Visibility | undefined;
-    authorized_agents?: string[] | undefined;
-};
-export type Party = {
-    type: "chat" | "agent" | "function" | "api";
-    id: string;
-    platform?: string;
-};
-/**
- * A handoff as it is read.
- */
-export type Handoff = {
-    handoff_id: string;
-    from: Party;
-    to: Party;
-    context: Json;
-    instructions: string;
-    priority: "immediate" | "normal" | "background";
-    expiry: string;
-    state: "requested" | "claimed" | "completed" | "rejected" | "cancelled" | "expired";
-    claimed_by: string | null;
-    claim_id: string | null;
-    lease_expires: string | null;
-    result: Json;
-    history: Json[];
-};
-export type AgentState = {
-    agent_id: string;
-    state: Json;
-    updated_at: string;
-    updated_by: string;
-};
-export type SearchAnswer = {
-    results: Json[];
-    answered: boolean;
-    decided_by: string;
-    degraded: any;
-};
-export type Page = {
-    path: string;
-    text: string;
-};
-export type Written = {
-    path: string;
-    outcome: string;
-    decided_by: string;
-    degraded: any;
-    new_files: string[];
 };
 /**
  * `baseUrl` is the address of the service, else DISTRIBUTED_MEMORY_URL or that of `silica serve`. `source` is for whom the
@@ -435,4 +343,18 @@ export type Options = {
     retry?: Partial<import("./wire.js").Retry> | undefined;
     fetch?: typeof fetch | undefined;
 };
+import type { ContextPackage } from './documents.js';
+import type { Json } from './documents.js';
+import type { Level } from './documents.js';
+import type { Source } from './documents.js';
+import type { Entry } from './documents.js';
+import type { NewEntry } from './documents.js';
+import type { EntryList } from './documents.js';
+import type { SearchAnswer } from './documents.js';
+import type { Party } from './documents.js';
+import type { Handoff } from './documents.js';
+import type { AgentState } from './documents.js';
+import type { Page } from './documents.js';
+import type { Written } from './documents.js';
 import { Events } from './events.js';
+import type { Visibility } from './documents.js';

@@ -5,32 +5,32 @@ export { webStore } from "./web.js";
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type AgentState = import("./client.js").AgentState;
+export type AgentState = import("./documents.js").AgentState;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type ContextPackage = import("./client.js").ContextPackage;
+export type ContextPackage = import("./documents.js").ContextPackage;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type Entry = import("./client.js").Entry;
+export type Entry = import("./documents.js").Entry;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type EntryList = import("./client.js").EntryList;
+export type EntryList = import("./documents.js").EntryList;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type Handoff = import("./client.js").Handoff;
+export type Handoff = import("./documents.js").Handoff;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type NewEntry = import("./client.js").NewEntry;
+export type NewEntry = import("./documents.js").NewEntry;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
@@ -40,12 +40,12 @@ export type Options = import("./client.js").Options;
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type Page = import("./client.js").Page;
+export type Page = import("./documents.js").Page;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.
  */
-export type SearchAnswer = import("./client.js").SearchAnswer;
+export type SearchAnswer = import("./documents.js").SearchAnswer;
 /**
  * A client of the Distributed Memory API: a memory that many agents share. It needs nothing but `fetch`: Node 20, or a
  * browser.

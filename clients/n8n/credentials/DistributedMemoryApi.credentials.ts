@@ -1,4 +1,11 @@
-import type { IAuthenticateGeneric, Icon, ICredentialTestRequest, ICredentialType, INodeProperties } from 'n8n-workflow';
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialTestRequest,
+	ICredentialType,
+	Icon,
+	IHttpRequestOptions,
+	INodeProperties,
+} from 'n8n-workflow';
 
 export class DistributedMemoryApi implements ICredentialType {
 	name = 'distributedMemoryApi';
@@ -36,15 +43,14 @@ export class DistributedMemoryApi implements ICredentialType {
 		},
 	];
 
-	authenticate: IAuthenticateGeneric = {
-		type: 'generic',
-		properties: {
-			headers: {
-				Authorization: '=Bearer {{$credentials.apiKey}}',
-				'X-Memory-Source': '={{$credentials.source}}',
-			},
-		},
-	};
+	/** A function, and no expression: n8n cannot evaluate those any more when a trigger connects again. */
+	async authenticate(
+		{ apiKey, source }: ICredentialDataDecryptedObject,
+		options: IHttpRequestOptions,
+	): Promise<IHttpRequestOptions> {
+		const speaksFor = source ? { 'X-Memory-Source': source } : {};
+		return { ...options, headers: { ...options.headers, Authorization: `Bearer ${String(apiKey)}`, ...speaksFor } };
+	}
 
 	test: ICredentialTestRequest = {
 		request: {

@@ -69,22 +69,17 @@ function common(nodeType, name, parameters, credentials) {
   };
 }
 
-async function request(options, credentials) {
-  const { headers } = new DistributedMemoryApi().authenticate.properties;
-  const own = Object.entries(headers).map(([name, value]) => [name, resolved(value, credentials)]);
+async function request(asked, credentials) {
+  const options = await new DistributedMemoryApi().authenticate(credentials, asked);
   const url = new URL(options.url);
   for (const [name, value] of Object.entries(options.qs)) url.searchParams.set(name, String(value));
   const response = await fetch(url, {
     method: options.method,
-    headers: { ...(options.body ? { 'Content-Type': 'application/json' } : {}), ...options.headers, ...Object.fromEntries(own) },
+    headers: { ...(options.body ? { 'Content-Type': 'application/json' } : {}), ...options.headers },
     body: options.body ? JSON.stringify(options.body) : undefined,
   });
   const told = { statusCode: response.status, headers: Object.fromEntries(response.headers) };
   if (options.encoding === 'stream') return { ...told, body: Readable.fromWeb(response.body) };
   const text = await response.text();
   return { ...told, body: text ? JSON.parse(text) : '' };
-}
-
-function resolved(expression, credentials) {
-  return expression.slice(1).replace(/\{\{\$credentials\.(\w+)\}\}/g, (_, name) => credentials[name]);
 }

@@ -17,12 +17,11 @@ from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name
 from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import stem, words
+from memory_v2.text.words import capitalized, plain, shorten, stem, words
 from memory_v2.tree.block import encode, readable
+from memory_v2.tree.edit import parse_numbers, show_numbers
 from memory_v2.tree.headings import Outline
-from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.path import child_path
 from memory_v2.tree.source import told_sources
 

@@ -1,5 +1,5 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
-import { sleep } from 'n8n-workflow';
+import { jsonParse, sleep } from 'n8n-workflow';
 
 import { ask, failureOf, optionsOf, send } from '../DistributedMemory/request';
 
@@ -76,8 +76,8 @@ export class Follower {
 		const [read] = await Promise.allSettled([statusCode === 200 ? this.read(this.stream) : textOf(this.stream)]);
 		if (statusCode === 200 || TEMPORARY.includes(statusCode)) return;
 		if (statusCode === 404) return await this.open(); // it has expired: go on from the cursor
-		const told = read.status === 'fulfilled' && read.value ? (JSON.parse(read.value) as IDataObject) : {};
-		throw failureOf(this.node, statusCode, told);
+		const text = read.status === 'fulfilled' && read.value ? read.value : '{}';
+		throw failureOf(this.node, statusCode, jsonParse<IDataObject>(text, { fallbackValue: {} }));
 	}
 
 	private async read(stream: Readable): Promise<void> {
