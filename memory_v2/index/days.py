@@ -50,7 +50,7 @@ BATCH = 200
 
 _RESTORE = "restore"
 UNDATED = 0
-"""The day of what nobody knows the day of, which is before all others."""
+"""The day of what has none that is known: it is before all others."""
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +67,8 @@ class Past(Protocol):
 
 class Line(NamedTuple):
     """A line: when it was written, in seconds since 1970, by which revision from the first, and how often it is in the
-    tree. One that `was_there` is at least as old as that: it stood there before the history began. Of an `imported` one
-    nobody knows when it was said."""
+    tree. One that `was_there` is at least as old as that: it stood there before the history began. When an
+    `imported` one was said is not known."""
 
     written: int
     turn: int
@@ -376,7 +376,7 @@ def said_in(
     tables: sqlite3.Connection, path: str, blocks: Collection[int], calendar: Calendar
 ) -> tuple[date | None, str]:
     """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if
-    nobody knows, or the page has no such blocks."""
+    that is not known, or the page has no such blocks."""
     source = (
         f"FROM pages JOIN passages ON {on_page()} "
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
