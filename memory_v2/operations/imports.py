@@ -20,7 +20,7 @@ from memory_v2.operations.draft import Draft, link_orphans, turn_links
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.write import describe_again, write
+from memory_v2.operations.write import write
 from memory_v2.storage.history import IMPORT, Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
@@ -139,7 +139,6 @@ def follow(draft: Draft, path: str, left: str, page: Page) -> None:
     for one in sorted(gone):
         draft.remove(one)
     turn_links(draft, dict.fromkeys(gone, path))
-    describe_again(draft, old, draft.page(path).blocks)
 
 
 Way: TypeAlias = Literal["create", "merge", "append", "follow"]
