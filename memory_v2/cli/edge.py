@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from memory_v2.cli.output import drop_output, out_json, tell
+from memory_v2.cli.output import drop_output, out, out_json, tell
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,
@@ -72,12 +72,12 @@ class Program(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """As click does, where help is printed."""
-        with _pipe():
+        with _printing():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click does, where everything else is printed."""
-        with _pipe():
+        with _printing():
             return super().invoke(ctx)
 
     def resolve_command(
@@ -85,7 +85,8 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does; for a verb one level below, the error says where it is."""
         for name, group in self.commands.items():
-            if args[0] not in self.commands and isinstance(group, click.Group) and args[0] in group.list_commands(ctx):
+            is_known = args[0] in self.list_commands(ctx)
+            if not is_known and isinstance(group, click.Group) and args[0] in group.list_commands(ctx):
                 raise click.UsageError(f"did you mean '{ctx.command_path} {name} {args[0]}'?", ctx)
         return super().resolve_command(ctx, args)
 
@@ -95,9 +96,14 @@ class _PipeClosed(Exception):
 
 
 @contextmanager
-def _pipe() -> Iterator[None]:
+def _printing() -> Iterator[None]:
+    """A group without a verb prints its help. A closed pipe is no error of ours."""
     try:
-        yield
+        try:
+            yield
+        except click.exceptions.NoArgsIsHelpError as error:
+            out(error.format_message())
+            raise click.exceptions.Exit from None
     except BrokenPipeError as error:  # before click turns it into exit code 1
         raise _PipeClosed from error
 

@@ -24,7 +24,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from memory_v2.text.calendar import iso_day, named_day
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
     Block,
@@ -68,6 +68,8 @@ class Piece:
         return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
 
 
+MAX_OPENING = 100
+"""The length, in characters, of the beginning of a text that describes its page."""
 MAX_DESCRIPTION = 240
 """Limits the description of a child, in characters: two lines, enough for a reader to choose by."""
 MAX_TITLE = 500
@@ -399,6 +401,12 @@ def top_of(blocks: Sequence[Block]) -> int:
     if heading is None or (start and heading.level > 1 and read_front_matter(blocks[0].text).title):
         return start
     return start + 1
+
+
+def opening(blocks: Sequence[Block]) -> str:
+    """The beginning of a text, to describe its page by."""
+    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
+    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
 
 
 def own_title(blocks: Sequence[Block]) -> str:

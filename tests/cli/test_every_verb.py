@@ -19,7 +19,7 @@ from .test_failures import assert_sentence
 from .test_records import EVIL, HARMFUL
 from .test_terminal import seen
 
-VERBS = [verb for verbs in app.SECTIONS.values() for verb in verbs]
+VERBS = [name.partition(".")[2] for names in app.SECTIONS.values() for name in names.split()]
 CALLS = """
 write "Ruff lints it"
 write --dry-run "Ruff lints it"
@@ -79,8 +79,8 @@ config
 """A call of each verb, on the memory that `full` makes."""
 ON_TERMINAL = ("read", "search", "tree", "ls", "check", "graph", "history", "show", "diff", "blame", "undo", "restore")
 """Verbs whose output on a terminal is another than in a pipe."""
-NO_CALL = {"edit", "init", "migrate", "mcp"}
-"""Verbs that need an editor, hosts, an older memory or an agent; their own tests say the same of them."""
+NO_CALL = {"edit", "init", "migrate", "mcp", "view"}
+"""Verbs that need an editor, hosts, an older memory, an agent or a browser; their own tests say the same of them."""
 ANSWERS_WITHOUT_A_MEMORY = ("config",)
 ASKS = {
     "delete people": "Delete people (",
