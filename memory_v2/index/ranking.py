@@ -48,53 +48,55 @@ def rank(
     those that share no word with the question may answer too, and one of which it tells nothing counts as the average
     does."""
     every = candidates(question, found, is_title=weights.TITLE in by, near=near)
-    best = [max(scores) or 1.0 for scores in zip(*(one.words.scores for one in every), strict=True)]
+    best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
     scored = []
-    for one in every:
-        if one.answers:
-            points = {name: by[name] * value for name, value in signals(question, found, one, best) if name in by}
-            scored.append((sum(points.values()), points, one))
-    scored.sort(key=lambda one: (-one[0], found.paths[one[2].place.page][0], one[2].place.first_line))
+    for candidate in every:
+        if candidate.answers:
+            points = {name: by[name] * value for name, value in signals(question, found, candidate, best) if name in by}
+            scored.append((sum(points.values()), points, candidate))
+    scored.sort(key=lambda row: (-row[0], found.paths[row[2].place.page][0], row[2].place.first_line))
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
-    asked = {one.place.id for _, _, one in scored[: max(limit, COMPARED)]}
+    asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
-    if by is QUESTION and (newest := newest_version(question, found, [one for _, _, one in scored], said)):
-        _, points, one = scored.pop(newest)
-        scored.insert(0, (scored[0][0], points, one))
+    if by is QUESTION and (newest := newest_version(question, found, [candidate for _, _, candidate in scored], said)):
+        _, points, candidate = scored.pop(newest)
+        scored.insert(0, (scored[0][0], points, candidate))
     return [
         Ranked(
-            one.place,
+            candidate.place,
             squashed(score),
-            _why(found, one),
-            said[one.place.id],
+            _why(found, candidate),
+            said[candidate.place.id],
             tuple((name, round(each, 2)) for name, each in points.items() if each),
         )
-        for score, points, one in scored[:limit]
+        for score, points, candidate in scored[:limit]
     ]
 
 
-def signals(question: Question, found: Found, one: Candidate, best: Sequence[float]) -> Iterator[tuple[str, float]]:
+def signals(
+    question: Question, found: Found, candidate: Candidate, best: Sequence[float]
+) -> Iterator[tuple[str, float]]:
     """What speaks for a place, before it is weighed. Each score by words is divided by the `best` one of its kind."""
-    own, near, wide, whole = (score / most for score, most in zip(one.words.scores, best, strict=True))
-    place = one.place
+    own, near, wide, whole = (score / most for score, most in zip(candidate.words.scores, best, strict=True))
+    place = candidate.place
     yield weights.WORDS, own
     yield weights.NEAR, near
-    yield weights.AROUND, wide if one.is_talk else 0.0
+    yield weights.AROUND, wide if candidate.is_talk else 0.0
     yield weights.BESIDE, wide
     yield weights.SECTION, whole
-    yield weights.TOLD, one.words.told
-    yield weights.OWN, one.words.alone
-    yield weights.ABOVE, one.words.context if place.kind != "child link" else 0.0
-    yield weights.TITLE, one.titled
-    yield weights.DEPTH, one.deep
-    yield weights.LINKED, one.linked
-    yield weights.NAMED, one.named
-    yield weights.TAKES_PART, place.page in found.voiced or (one.named and not one.is_talk)
-    yield weights.DAY, one.day
+    yield weights.TOLD, candidate.words.told
+    yield weights.OWN, candidate.words.alone
+    yield weights.ABOVE, candidate.words.context if place.kind != "child link" else 0.0
+    yield weights.TITLE, candidate.titled
+    yield weights.DEPTH, candidate.deep
+    yield weights.LINKED, candidate.linked
+    yield weights.NAMED, candidate.named
+    yield weights.TAKES_PART, place.page in found.voiced or (candidate.named and not candidate.is_talk)
+    yield weights.DAY, candidate.day
     yield weights.TIME, bool(question.when and place.temporal)
-    yield weights.ASKS, bool(one.is_talk and place.question)
+    yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
-    yield weights.STATEMENT, one.near
+    yield weights.STATEMENT, candidate.near
     if question.phrases:
         flat = flattened(place.text)
         yield weights.PHRASE, any(phrase in flat for phrase in question.phrases)
@@ -110,20 +112,22 @@ def raised(score: float, points: float) -> float:
     return squashed(_HALF * score / (1 - score) + points)
 
 
-def _why(found: Found, one: Candidate) -> str:
-    standing, reasons = one.words, []
+def _why(found: Found, candidate: Candidate) -> str:
+    standing, reasons = candidate.words, []
     if standing.matched:
         reasons.append(_words(found, standing.matched))
     elif standing.related:
         reasons.append("in other words: " + _words(found, standing.related))
     elif standing.context:
-        reasons.append("above it: " + _words(found, [t for t in found.frequency if f" {t} " in one.place.context]))
+        reasons.append(
+            "above it: " + _words(found, [t for t in found.frequency if f" {t} " in candidate.place.context])
+        )
     elif standing.around:
         reasons.append("around it: " + _words(found, standing.around))
-    if day := found.days.named(one.place.since, one.place.until):
+    if day := found.days.named(candidate.place.since, candidate.place.until):
         reasons.append(f"date {covers(Span(*map(date.fromordinal, day)))}")
-    if one.named:
-        reasons.append(f"said by {one.place.speaker}" if one.is_talk else "named in it")
+    if candidate.named:
+        reasons.append(f"said by {candidate.place.speaker}" if candidate.is_talk else "named in it")
     return "; ".join(reasons)
 
 

@@ -41,14 +41,14 @@ def newest_version(question: Question, found: Found, best: Sequence[Candidate], 
     if not best or question.past or question.dates or best[0].is_talk or best[0].titled:
         return 0
     first, newest = best[0], 0
-    for rank, one in enumerate(best[1:COMPARED], 1):
-        if one.is_talk or one.linked != first.linked:
+    for rank, other in enumerate(best[1:COMPARED], 1):
+        if other.is_talk or other.linked != first.linked:
             continue
-        if _is_later(one.place, best[newest].place, said):
-            is_version = _speaks_for_it(question, found, one, first, is_later=True) >= ENOUGH
+        if _is_later(other.place, best[newest].place, said):
+            is_version = _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
         else:
-            is_below = _is_below(one.place, best[newest].place, said)
-            is_version = is_below and _speaks_for_it(question, found, one, first, is_later=False) >= ENOUGH_BELOW
+            is_below = _is_below(other.place, best[newest].place, said)
+            is_version = is_below and _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
         newest = rank if is_version else newest
     return newest
 
