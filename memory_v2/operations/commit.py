@@ -9,7 +9,7 @@ link.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TypeVar
@@ -101,7 +101,8 @@ def commit(
 
         changes = (*_page_changes(draft, pages), *draft.beside)
         change = context.storage.commit(Change(changes, revision or revision_of(context, pages)), check)
-        _index(context, pages, change)
+        is_quick = context.model is context.planner  # it divides what is large at once
+        _index(context, pages, change, large if is_quick else ())
     note.after_change(change.paths, large)
     pages_changed = [
         {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
@@ -149,10 +150,10 @@ def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChan
     )
 
 
-def _index(context: Context, pages: dict[str, Page | None], change: Change) -> None:
+def _index(context: Context, pages: dict[str, Page | None], change: Change, large: Collection[str]) -> None:
     removed = (path for path, page in pages.items() if page is None)
     try:
-        context.index.update((page for page in pages.values() if page), removed, change)
+        context.index.update((page for page in pages.values() if page), removed, change, divided_next=large)
     except Exception:  # the pages are stored; the index catches up at the next refresh
         logger.exception("the index could not be updated after a change; the next refresh does it")
         context.freshness.expire()

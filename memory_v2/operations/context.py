@@ -161,7 +161,7 @@ def look(context: Context, even_if_fresh: bool = False) -> None:
 
     with context.freshness.look(context.storage.history, even_if_fresh) as pages:
         if pages is None or pages:
-            context.index.refresh(record, pages)
+            context.index.refresh(record, pages, but=context.note.overgrown)  # it divides these next
 
 
 def _removed(storage: MemoryStorage) -> set[str]:

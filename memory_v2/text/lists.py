@@ -113,6 +113,12 @@ def interrogatives() -> frozenset[str]:
 
 
 @cache
+def happened() -> frozenset[str]:
+    """Words of a question that asks for a day and nothing else."""
+    return read_words(DATA / "happened.txt")
+
+
+@cache
 def weekdays() -> frozenset[str]:
     """The days of the week."""
     return read_words(DATA / "weekdays.txt")
