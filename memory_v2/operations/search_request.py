@@ -142,7 +142,7 @@ def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
 
 def is_of(days: Sequence[Span | PartialDate], hit: Hit) -> bool:
     """Whether a hit was said on one of these days, or names it."""
-    return SIGN in dict(hit.signs) or (hit.date is not None and any(_has(span, hit.date) for span in days))
+    return DAY in dict(hit.signs) or (hit.date is not None and any(_has(span, hit.date) for span in days))
 
 
 def _has(days: Span | PartialDate, day: date) -> bool:
