@@ -120,12 +120,12 @@ def _led(every: Sequence[Candidate], found: Found) -> list[Candidate]:
     """The same, with `_THE_LEAD` for the first text of each page under a title that is asked for to the word; of `port`
     and `port-2`, only for that of `port`."""
     lead: dict[int, int] = {}
-    for one in every:
-        if one.titled == _THE_TITLE and one.place.kind == "text" and not one.is_front:
-            lead.setdefault(one.place.page, one.place.id)  # the candidates are in order
+    for candidate in every:
+        if candidate.titled == _THE_TITLE and candidate.place.kind == "text" and not candidate.is_front:
+            lead.setdefault(candidate.place.page, candidate.place.id)  # the candidates are in order
     named = {found.paths[page][0]: place for page, place in lead.items()}
     leads = {place for path, place in named.items() if (name := _NUMBERED.sub("", path)) == path or name not in named}
-    return [replace(one, titled=_THE_LEAD) if one.place.id in leads else one for one in every]
+    return [replace(candidate, titled=_THE_LEAD) if candidate.place.id in leads else candidate for candidate in every]
 
 
 def _linked(every: list[Candidate], found: Found, windows: Windows) -> list[Candidate]:
@@ -137,13 +137,17 @@ def _linked(every: list[Candidate], found: Found, windows: Windows) -> list[Cand
     if not linking:
         return every
 
-    def part(one: Candidate) -> float:
-        own = windows.has(one.place)
-        return max(windows.weight(there - own) / links for there, links in linking[one.place.page]) / windows.total
+    def part(candidate: Candidate) -> float:
+        own = windows.has(candidate.place)
+        return (
+            max(windows.weight(there - own) / links for there, links in linking[candidate.place.page]) / windows.total
+        )
 
     return [
-        replace(one, linked=part(one)) if one.place.page in linking and one.words.matched and not one.is_talk else one
-        for one in every
+        replace(candidate, linked=part(candidate))
+        if candidate.place.page in linking and candidate.words.matched and not candidate.is_talk
+        else candidate
+        for candidate in every
     ]
 
 
