@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from memory_v2.errors import PageNotFound
 from memory_v2.operations.history import PastOperation
+from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import iso_day
+from memory_v2.tree.block import decode, readable
+from memory_v2.tree.path import is_entry
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
@@ -37,7 +41,6 @@ def change(visit: Visit, revision: str) -> Response:
 def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -> Response:
     past, changed = visit.memory.show(revision)
     first = visit.number("from")
-    later = visit.memory.diff(past.id)
     return visit.show(
         "change",
         status,
@@ -48,10 +51,20 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         most=MOST_PAGES,
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
-        later={page.path for page in later.pages},
+        later={page.path for page in changed.pages[first : first + MOST_PAGES] if _is_other_now(visit, page)},
         problem=problem,
         done=visit.asked("done"),
     )
+
+
+def _is_other_now(visit: Visit, page: PageChange) -> bool:
+    """Whether a page is not as a change left it, so that it can be put back."""
+    if page.after is None or is_entry(page.path):
+        return False
+    try:
+        return visit.memory.read(page.path) != readable(decode(page.after))
+    except PageNotFound:
+        return True
 
 
 def _traces(visit: Visit, past: PastOperation) -> list[str]:
