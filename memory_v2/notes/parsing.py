@@ -22,9 +22,7 @@ from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
 from memory_v2.text.days import heading_day, own_day
-from memory_v2.text.plain import plain, shorten
-from memory_v2.text.sentences import sentences
-from memory_v2.text.words import normal, words
+from memory_v2.text.words import normal, plain, sentences, shorten, words
 from memory_v2.tree.block import MAX_NESTING, Block, is_blank, markdown, parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
 

@@ -9,6 +9,7 @@ from memory_v2.lazy import submodules
 if TYPE_CHECKING:
     from memory_v2.operations import (
         arrange,
+        context,
         dry_run,
         exact,
         forget,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         read,
         recovery,
         replay,
-        run,
         search_request,
         session_start,
         survey,

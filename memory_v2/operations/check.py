@@ -20,8 +20,7 @@ from memory_v2.operations.results import Finding, Result
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.storage.history import Change, HistoryDamaged
-from memory_v2.storage.names import SUFFIX
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
@@ -29,7 +28,7 @@ from memory_v2.tree.headings import Outline, digest, repeated_on
 from memory_v2.tree.link import Link, link_key
 from memory_v2.tree.merged import Merged, conflicts, is_torn, merged_sections
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.path import ROOT, SUFFIX, fold
 from memory_v2.tree.titles import section_blocks
 
 

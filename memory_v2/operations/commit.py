@@ -17,7 +17,7 @@ from memory_v2.operations.context import Context, overgrown, refresh
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.graph import Graph
@@ -33,18 +33,15 @@ MAX_CONFLICTS = 50
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(
-    context: Context, stage: Callable[[Draft], T], draft: Draft | None = None, look: bool = False
-) -> tuple[T, Change]:
+def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool = False) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. The first draft may be given. With `look`, what to change depends on which pages there are, so the
+    is faster twice. With `look`, what to change depends on which pages there are, so the
     index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
     change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
-            if attempt or draft is None:
-                refresh(context, even_if_fresh=look)
-                draft = Draft(context)
+            refresh(context, even_if_fresh=look)
+            draft = Draft(context)
             try:
                 staged = stage(draft)
                 locks.enter_context(context.storage.lock())
@@ -306,7 +303,7 @@ def _unplaced(context: Context, pages: Mapping[str, Page | None]) -> str:
 
 
 def unplaced_text(trace: Trace, pages: Mapping[str, Page | None]) -> str:
-    """The text of a write, to the letter, unless each block of it stands on these pages, as they are stored now. Empty
+    """The text of a write, to the letter, unless each block of it is on these pages, as they are stored now. Empty
     once the write is stored, and for other operations."""
     begin = _begin(trace)
     if begin["operation"] != "write" or trace.of("commit"):

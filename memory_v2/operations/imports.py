@@ -24,8 +24,8 @@ from memory_v2.operations.write import describe_again, write
 from memory_v2.storage.history import Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import slug
+from memory_v2.text.words import capitalized, plain, shorten
 from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.edit import appended, is_bare, new_blocks
 from memory_v2.tree.headings import REPEATED
@@ -52,7 +52,7 @@ class Divided:
 
     @property
     def text(self) -> Counter[str]:
-        """How often each block stands on them, however it was divided."""
+        """How often each block is on them, however it was divided."""
         counted: Counter[str] = Counter()
         first = self.pages[0]
         for page in self.pages:

@@ -32,7 +32,7 @@ from memory_v2.storage.history import (
 )
 from memory_v2.storage.pending import LEFT, PendingNote
 from memory_v2.text.kept import kept
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.path import ENTRIES, fold
 

@@ -24,7 +24,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from memory_v2.text.calendar import iso_day, named_day
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
     Block,

@@ -28,13 +28,12 @@ from memory_v2.models.offline.naming import (
 )
 from memory_v2.text.dates import covers, find_dates, named_span
 from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import has_cjk, stem, unbroken_words, words
+from memory_v2.text.words import capitalized, has_cjk, plain, shorten, stem, unbroken_words, words
 from memory_v2.tree.block import encode, readable
+from memory_v2.tree.edit import show_numbers
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import link_key
-from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import ChildLink, Page
 from memory_v2.tree.path import child_path, fold
 

@@ -36,9 +36,8 @@ from memory_v2.storage.local.disk import (
 )
 from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, walk
-from memory_v2.storage.names import SUFFIX, name_problem
 from memory_v2.storage.versioned import FairLock, VersionedStorage
-from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
+from memory_v2.tree.path import ENTRIES, SUFFIX, TakenPaths, name_problem, page_path, prefixes
 
 if TYPE_CHECKING:
     from memory_v2.storage.local.git_history import GitHistory
