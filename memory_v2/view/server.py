@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from memory_v2.errors import InvalidSetting
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
-from memory_v2.view.live import changes
+from memory_v2.view.live import Changes, stream_of
 from memory_v2.view.visit import Subject, Visit
 from memory_v2.view.web import Request, Response, fields, stream
 
@@ -80,7 +80,7 @@ class PageServer(ThreadingHTTPServer):
             if not self.streams.acquire(blocking=False):
                 return  # the browser asks again later
             try:
-                yield from changes(self.subject.memory, self.is_over.is_set, self.is_over.wait)
+                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self.is_over.wait)
             finally:
                 self.streams.release()
 
@@ -165,6 +165,7 @@ def serve(subject: Subject, port: int, on_start: Callable[[str, str], None]) -> 
     `InvalidSetting`."""
     with PageServer(subject, port) as server:
         on_start(server.address, server.link)
+        threading.Thread(target=subject.warm, daemon=True).start()
         try:
             server.serve_forever()
         except KeyboardInterrupt:

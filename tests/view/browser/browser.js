@@ -17,7 +17,7 @@ export const wrong = [];
 export async function open(address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: state, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(20_000);
   page.on("request", (request) => {
     const url = new URL(request.url());
     if (url.origin !== new URL(given.link).origin && url.protocol !== "data:") wrong.push(`asked ${url}`);
