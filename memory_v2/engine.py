@@ -63,7 +63,7 @@ class Engine:
     @cached_property
     def parts(self) -> Context:
         """What operations work with, whether or not interrupted ones are finished."""
-        return operations.context.open_context(
+        context = operations.context.open_context(
             self.storage,
             self.model,
             self.prices,
@@ -73,6 +73,7 @@ class Engine:
             self.index_store,
             lambda: self.store.index,
         )
+        return replace(context, follow_edits=lambda own, edits: operations.commit.follow_edits(own, edits))
 
     @cached_property
     def store(self) -> EntryStore:

@@ -9,6 +9,7 @@ from memory_v2.lazy import submodules
 if TYPE_CHECKING:
     from memory_v2.operations import (
         arrange,
+        commit,
         context,
         dry_run,
         exact,

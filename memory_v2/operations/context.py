@@ -71,6 +71,8 @@ class Freshness:
         self._is_committing = False
         self.misses_removals = False
         """Whether pages may have been removed by hand before the index was made, which the history has not recorded."""
+        self.edits: list[str] = []
+        """The revisions of edits by hand whose lines have not been looked at."""
 
     @contextmanager
     def look(self, history: History, even_if_fresh: bool = False) -> Iterator[Collection[str] | None]:
@@ -133,7 +135,15 @@ class Freshness:
 
 
 def refresh(context: Context, even_if_fresh: bool = False) -> None:
-    """Records external edits in the history and brings the index up to date, if that is due."""
+    """Records external edits in the history and brings the index up to date, if that is due. Lines that quote what an
+    edited page no longer says are replaced."""
+    look(context, even_if_fresh)
+    while edits := context.freshness.edits:
+        context.follow_edits(context, edits.pop())
+
+
+def look(context: Context, even_if_fresh: bool = False) -> None:
+    """Refreshes, but changes no line: for an operation that is about to store its own change."""
 
     def record(paths: Collection[str]) -> bool:
         storage, freshness = context.storage, context.freshness
@@ -141,7 +151,8 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
         try:
             with storage.lock(wait=False), freshness.committing(storage.history):
                 removed = _removed(storage) if freshness.misses_removals else set()
-                storage.record_external_edits({*paths, *removed}, context.now())
+                if edits := storage.record_external_edits({*paths, *removed}, context.now()):
+                    freshness.edits.append(edits)
             freshness.misses_removals = False
             return True
         except StorageError as error:  # a read-only disk must not stop readers
@@ -150,7 +161,7 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
 
     with context.freshness.look(context.storage.history, even_if_fresh) as pages:
         if pages is None or pages:
-            context.index.refresh(record, pages)
+            context.index.refresh(record, pages, but=context.note.overgrown)  # it divides these next
 
 
 def _removed(storage: MemoryStorage) -> set[str]:
@@ -193,11 +204,16 @@ def has_loose_links(page: Page, graph: Graph) -> bool:
     return sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children) >= LEAST_GROUPS
 
 
+def _leave(context: Context, edits: str) -> None:
+    """Leaves the lines of edited pages as they are."""
+
+
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
     size of a page, in bytes, above which it is split; `timezone` says which day a moment falls on; `operation` is the
-    one that is running; `freshness` tells whether the index is up to date."""
+    one that is running; `freshness` tells whether the index is up to date; `follow_edits` replaces lines that
+    quote what an edit by hand has removed, given its revision."""
 
     storage: MemoryStorage
     index: FullTextIndex
@@ -208,6 +224,7 @@ class Context:
     timezone: tzinfo = UTC
     operation: Operation = field(default_factory=Operation)
     freshness: Freshness = field(default_factory=Freshness)
+    follow_edits: Callable[[Context, str], object] = _leave
 
     @property
     def calendar(self) -> Calendar:

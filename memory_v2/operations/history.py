@@ -166,7 +166,7 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
                 f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page "
                 "(edits of an entry by hand are in the history once a check has seen them)"
             ) from error
-    context.operation.trace.add("undo", of=operation.first.operation or operation.revisions[0].id)
+    context.operation.trace.add("undo", of=operation.first.operation or operation.first.id)
     is_split = operation.first.kind == SPLIT
     try:
         try:

@@ -20,8 +20,8 @@ from memory_v2.operations.draft import Draft, link_orphans, turn_links
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.write import describe_again, write
-from memory_v2.storage.history import Change, History, Revision
+from memory_v2.operations.write import write
+from memory_v2.storage.history import IMPORT, Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
 from memory_v2.text.slug import slug
@@ -139,7 +139,6 @@ def follow(draft: Draft, path: str, left: str, page: Page) -> None:
     for one in sorted(gone):
         draft.remove(one)
     turn_links(draft, dict.fromkeys(gone, path))
-    describe_again(draft, old, draft.page(path).blocks)
 
 
 Way: TypeAlias = Literal["create", "merge", "append", "follow"]
@@ -247,7 +246,7 @@ def _merged(context: Context, batch: Batch) -> ImportResult:
         return ImportResult(ROOT, refused={document.name: str(error)})
     brought = {document.name: written.path}
     about = shorten(document.name, MAX_SUMMARY)
-    revision = Revision("import", about, context.operation.id, when=context.now(), text=batch.record(brought))
+    revision = Revision(IMPORT, about, context.operation.id, when=context.now(), text=batch.record(brought))
     context.storage.commit(Change((), revision))
     return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)
 

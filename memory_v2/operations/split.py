@@ -16,8 +16,8 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links, refresh
 from memory_v2.operations.draft import Draft, follow_parent, keep_sources
+from memory_v2.operations.page_lines import tell_divided, tell_extended
 from memory_v2.operations.results import SplitResult
-from memory_v2.operations.retold import tell_divided, tell_extended
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.calendar import DAY
 from memory_v2.text.slug import is_meaningful, slug

@@ -21,7 +21,7 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.tree.block import encode, line_end, take_runs
 from memory_v2.tree.edit import Run, new_blocks, parse_numbers
 from memory_v2.tree.folding import extended
-from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
+from memory_v2.tree.headings import REPEATED, digest, noted, repeated_on
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import ChildLink, Page, page_source
 from memory_v2.tree.path import ROOT, child_path, fold
@@ -82,7 +82,7 @@ class SplitTask:
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief
         self.page: Page = brief.view.page
-        self.outline = Outline(self.page.blocks)
+        self.outline = brief.outline
         self.children: list[_Moved] = []
         self.summary = ""
         self.strategy = ""

@@ -25,13 +25,13 @@ from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.secrets import find_secrets
-from memory_v2.text.words import capitalized, content_words, normal, shorten
-from memory_v2.tree.block import Block, decode, readable
+from memory_v2.text.words import capitalized, normal
+from memory_v2.tree.block import Block, decode
 from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, new_page, own_title, parse_page
+from memory_v2.tree.page import Page, new_page, opening, own_title, parse_page
 from memory_v2.tree.path import ROOT, fold, new_page_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
@@ -43,8 +43,6 @@ MAX_DECISIONS = 2
 time only if others have changed a page that the first decision changes."""
 PLACES = 12
 """How many similar places of the tree a model is shown for a new text."""
-MAX_OPENING = 100
-"""The length, in characters, of the beginning of a text that describes the page created for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ def _applied(decision: Decision[WriteTask], draft: Draft) -> str:
     task = decision.task
     went = task.apply()
     if decision.decided_by == draft.context.planner.name and task.created:
-        from memory_v2.operations.retold import tell_groups_again  # start-up again, as of splitting
+        from memory_v2.operations.page_lines import tell_groups_again  # start-up again, as of splitting
 
         for made in task.created.values():
             tell_groups_again(draft, made.parent, made.title)
@@ -184,7 +182,6 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
             sent = titled if _is_titled(text.blocks) else new_page(page.path, page.title, [text.blocks])
             draft.put(_replaced(page, sent))
             name_source(draft, text.source, replaced=page.path)
-            describe_again(draft, page, sent.blocks)
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
@@ -264,29 +261,8 @@ def ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page
     parent = page_above(draft, path)
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))
-    draft.put(draft.page(parent).with_child(path, _opening(blocks)))
+    draft.put(draft.page(parent).with_child(path, opening(blocks)))
     return draft.page(path)
-
-
-def describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
-    """Stages the opening of a new text where the page is described by words of which most are no longer on it."""
-    index, path = draft.context.index, old.path
-    was, now = (set(content_words(body)) for body in (readable(old.body), readable(draft.page(path).body)))
-    links = index.graph().links
-    for source in index.graph().sources.get(path, ()):
-        if source in index.unreadable or not any(edge.target == path and edge.child for edge in links[source]):
-            continue
-        above = draft.page(source)
-        for child in above.children:
-            said = was.intersection(content_words(readable(child.description)))
-            if link_key(child.target) == fold(path) and 2 * len(said & now) < len(said):
-                draft.put(above.with_description(path, _opening(blocks)))
-
-
-def _opening(blocks: Sequence[Block]) -> str:
-    """The beginning of a text, to describe its page by."""
-    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
-    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
 
 
 def _is_titled(blocks: Sequence[Block]) -> bool:

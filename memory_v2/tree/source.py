@@ -63,7 +63,7 @@ NO_SOURCE = Source()
 def is_source_line(block: Block) -> bool:
     """Whether a block is a line of the program's that says where the text above it came from, or when it was said. It
     stays with the block in front of it."""
-    return read_source_line(block) is not None
+    return _may_be_one(block) and read_source_line(block) is not None
 
 
 def read_source_line(block: Block) -> Source | None:
@@ -121,6 +121,8 @@ def text_lines(blocks: Sequence[Block]) -> set[int]:
 
 
 def _matched(block: Block) -> re.Match[str] | None:
-    if block.kind != "paragraph" or not block.text.startswith("*S"):
-        return None
-    return _LINE.fullmatch(block.content)
+    return _LINE.fullmatch(block.content) if _may_be_one(block) else None
+
+
+def _may_be_one(block: Block) -> bool:
+    return block.kind == "paragraph" and block.text.startswith("*S")

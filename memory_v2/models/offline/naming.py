@@ -113,7 +113,8 @@ class Terms:
 
     def is_of_most(self, part: Iterable[int], term: str) -> bool:
         """Whether at least half of the texts at these places have a term."""
-        having = [tuple(map(stem, words(term))) in self.terms[place] for place in part]
+        stems = tuple(map(stem, words(term)))
+        having = [stems in self.terms[place] for place in part]
         return 2 * sum(having) >= len(having)
 
 
