@@ -100,3 +100,4 @@ def serving(memory: Memory, notes: tuple[Notes, ...] = ()) -> Iterator[PageServe
         finally:
             server.stop()
             thread.join(20)
+            server.subject.close()

@@ -163,7 +163,7 @@ export async function hostile() {
       ran: "ran" in window,
       parts: document.querySelectorAll("main script, main img, main iframe, main style, main object, main embed, main base, main meta").length,
       handlers: [...document.querySelectorAll("main *:not([data-graph])")].flatMap((part) => part.getAttributeNames()).filter((name) => /^on|^style$/.test(name)),
-      schemes: [...document.querySelectorAll("main a[href]")].map((link) => link.protocol),
+      schemes: [...document.querySelectorAll("main a[href]")].map((link) => new URL(link.getAttribute("href"), location).protocol),
       forms: [...document.querySelectorAll("form")].map((form) => new URL(form.action).origin),
       header: document.querySelector("header.top nav a").getBoundingClientRect().width > 0,
     }));
