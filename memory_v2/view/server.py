@@ -99,7 +99,6 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = REQUEST_SECONDS
     disable_nagle_algorithm = True  # else the second of two small packets waits 40 ms for the first
-    wbufsize = 65_536
     server_version, sys_version = "silica", ""
 
     def do_GET(self) -> None:
@@ -149,7 +148,6 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             for part in response.body:
                 self.wfile.write(part)
-                self.wfile.flush()
         except OSError:  # the browser has left
             pass
         finally:
