@@ -84,7 +84,7 @@ def test_a_change_on_the_page_is_told_to_those_who_listen(service: Running) -> N
     assert "planted in April" in client.get("/view/page/garden").text
     with service.parts.store.transaction("default", writes=False):
         events = service.parts.store.events_after(0)
-    assert [event.subject for event in events] == ["page/garden"]
+    assert "page/garden" in {event.subject for event in events}
 
 
 def test_changes_are_seen_as_they_happen_but_not_those_of_entries(service: Running) -> None:
