@@ -25,6 +25,8 @@ from memory_v2.service.models import Name
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import STATUSES, Problem, problem_of
 from memory_v2.service.routes import events, memory, work
+from memory_v2.service.viewing import BASE as VIEW
+from memory_v2.service.viewing import Viewing
 
 SWEEP_SECONDS = 30.0
 """How often what has expired is removed; until then it only takes room."""
@@ -51,6 +53,9 @@ def application(parts: Parts) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router, prefix=BASE, dependencies=[key, Depends(_headers)], responses=_errors())
     app.include_router(events.sockets)
+    app.state.viewing = Viewing(parts)
+    for path in (VIEW, f"{VIEW}/{{path:path}}"):
+        app.add_route(path, app.state.viewing.respond, methods=["GET", "POST"], include_in_schema=False)
     _add_health(app, parts)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
@@ -72,6 +77,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in running[1:]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await run_in_threadpool(app.state.viewing.close)
         await run_in_threadpool(parts.close)
         if parts.redis:
             await parts.redis.close()
