@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """An id of a session, an agent or a source: it can stand in an address without escapes."""
 Level = Literal["immediate", "working", "longterm"]
 SourceType = Literal["chat", "agent", "function", "api"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_v2.service.cache import Cache, StampsInMemory
 from memory_v2.service.feed import Feed
 from memory_v2.service.keys import Keys
 from memory_v2.service.limits import Limiter, LimiterInMemory
@@ -26,6 +27,7 @@ class Parts:
     store: Store
     memories: Memories
     keys: Keys
+    cache: Cache
     limiter: Limiter
     feed: Feed
     metrics: Metrics
@@ -43,10 +45,12 @@ class Parts:
         store.on_commit = feed.wake
         limiter: Limiter = LimiterInMemory(now)
         redis = RedisTier(options.redis, f"silica:{store.epoch}") if options.redis else None
+        cache = Cache(redis or StampsInMemory(), now)
         if redis:
+            redis.on_connect = cache.clear
             store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
         memories = Memories(options.folder, options.model)
-        return cls(store, memories, Keys(store), limiter, feed, metrics, request_log(), redis)
+        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis)
 
     def check(self) -> None:
         """Raises what an outage of a store raises."""

@@ -82,7 +82,7 @@ def ticket(request: Request) -> Response:
     def work(call: Call) -> Answer:
         text = secrets.token_urlsafe(32)
         caller = {"key_id": call.caller.key_id, "source": call.caller.source, "tenant": call.caller.tenant}
-        call.transaction.immediate.set(f"ticket:{text}", caller, TICKET_SECONDS)
+        call.transaction.immediate.set({f"ticket:{text}": caller}, TICKET_SECONDS)
         return Answer({"ticket": f"{call.caller.tenant}.{text}", "expires_in": TICKET_SECONDS}, 201)
 
     return carry_out(request, READ, work, "ticket")
