@@ -18,9 +18,9 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
 from memory_v2 import __version__
-from memory_v2.service import tables
+from memory_v2.service import asyncapi, tables
 from memory_v2.service.edge import BASE, Edge
-from memory_v2.service.openapi import described
+from memory_v2.service.openapi import PROBLEM, described
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 from memory_v2.service.routes import events, memory, work
@@ -99,6 +99,10 @@ def _measure(parts: Parts) -> None:
 
 
 def _add_health(app: FastAPI, parts: Parts) -> None:
+    @app.get("/asyncapi.json", include_in_schema=False)
+    async def socket_document() -> Response:
+        return JSONResponse(asyncapi.described(__version__, BASE, PROBLEM))
+
     @app.get("/livez", include_in_schema=False)
     async def livez() -> Response:
         return JSONResponse({"status": "ok"})

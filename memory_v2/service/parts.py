@@ -17,6 +17,7 @@ from memory_v2.service.observing import Metrics, request_log
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.redis_tier import RedisTier
 from memory_v2.service.store import Store
+from memory_v2.service.tracing import Tracing, tracing_from
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Parts:
     metrics: Metrics
     log: Any
     redis: RedisTier | None = None
+    tracing: Tracing | None = None
     in_flight: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -50,7 +52,7 @@ class Parts:
             redis.on_connect = cache.clear
             store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
         memories = Memories(options.folder, options.model)
-        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis)
+        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis, tracing_from())
 
     def check(self) -> None:
         """Raises what an outage of a store raises."""
@@ -63,3 +65,5 @@ class Parts:
         self.feed.close()
         self.memories.close()
         self.store.close()
+        if self.tracing:
+            self.tracing.close()

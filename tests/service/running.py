@@ -30,6 +30,10 @@ HOST = "127.0.0.1"
 BASE = "/api/v1/memory"
 
 
+Started = tuple[subprocess.Popen[str], str, str]
+"""A process, its address, and its key if it made one."""
+
+
 class Clock:
     """The real time, and what it was moved by."""
 
@@ -90,10 +94,12 @@ def running(folder: Path, database: str = "", redis: str = "") -> Iterator[Runni
 
 
 @contextmanager
-def program(folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
-    """`silica serve` as people start it: the process, its address and its key, if it made one."""
-    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", "0"]
-    env = os.environ | environment
+def program(
+    folder: Path, environment: dict[str, str] | None = None, port: int = 0
+) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """`silica serve` as people start it."""
+    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", str(port)]
+    env = os.environ | (environment or {})
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
         assert process.stdout is not None
         said = ""
