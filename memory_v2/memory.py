@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
+        DatedLines,
         DeleteResult,
         Finding,
         PageInfo,
@@ -292,6 +293,10 @@ class Memory:
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""
         return self._engine.run(operations.survey.list_pages)
+
+    def days(self, path: PageOrRoot = ROOT) -> list[DatedLines]:
+        """Lists the blocks of a page: their lines, the day they were said, and their source. Raises `PageNotFound`."""
+        return self._engine.run(operations.survey.days, path)
 
     def graph(self) -> Graph:
         """Returns the pages and the links between them."""

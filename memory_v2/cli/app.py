@@ -14,7 +14,7 @@ from memory_v2.cli.verb import WHICH_MEMORY, ChosenMemory, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
 SECTIONS = {
-    "Every day": ("write", "search", "read", "tree", "edit", "capture", "history", "undo", "check", "init"),
+    "Every day": ("write", "search", "read", "tree", "edit", "capture", "history", "undo", "check", "view", "init"),
     "More: pages": ("ls", "replace", "split", "merge", "rename", "delete", "graph"),
     "More: entries": ("entries", "route", "consolidate", "age", "verify", "promote", "dedupe", "status", "domains"),
     "More: what has changed": ("show", "diff", "blame", "restore", "checkpoint", "forget", "gc", "trace", "replay"),
@@ -31,6 +31,7 @@ MODULES = {
     "transfer": ("import", "migrate", "export"),
     "agents": ("mcp", "context", "config"),
     "connect": ("init",),
+    "view": ("view",),
     "app": ("entries", "checkpoint"),
 }
 """The modules of this folder, with the verbs in each. That of `show`, which means something else there, is
@@ -42,6 +43,10 @@ NOTES_MODULES = {
     "notes": ("index", "status", "search", "graph", "archive", "undo"),
     "notes_findings": ("extract", "digest", "audit", "watch"),
 }
+
+
+COMMANDS = {"view": "view", "serve": "agents"}
+"""Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
 
 
 class Verbs(click.Group):
@@ -91,15 +96,16 @@ class Verbs(click.Group):
 
 
 class Commands(Program):
-    """The commands. `serve` is imported when it is asked for."""
+    """The commands. Those of a module of their own are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """`memory` and `notes`, then `serve`."""
-        return [*super().list_commands(ctx), "serve"]
+        """`memory` and `notes`, then the others."""
+        return [*super().list_commands(ctx), *COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """As click does."""
-        return loaded("agents", "serve") if cmd_name == "serve" else super().get_command(ctx, cmd_name)
+        module = COMMANDS.get(cmd_name)
+        return loaded(module, cmd_name) if module else super().get_command(ctx, cmd_name)
 
 
 @click.group(cls=Commands, invoke_without_command=True)
@@ -113,11 +119,13 @@ def silica(context: click.Context) -> None:
       silica memory write "Silica uses pytest for testing"
       silica memory search "How is Silica tested?"
       silica memory tree
+      silica view
 
     \b
     Every day: silica memory write, search, read, tree, edit, capture, history,
-    undo, check, init. More: silica memory --help
+    undo, check, view, init. More: silica memory --help
     """
+    context.obj = ChosenMemory(None, None)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

@@ -85,7 +85,8 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does; for a verb one level below, the error says where it is."""
         for name, group in self.commands.items():
-            if args[0] not in self.commands and isinstance(group, click.Group) and args[0] in group.list_commands(ctx):
+            is_known = args[0] in self.list_commands(ctx)
+            if not is_known and isinstance(group, click.Group) and args[0] in group.list_commands(ctx):
                 raise click.UsageError(f"did you mean '{ctx.command_path} {name} {args[0]}'?", ctx)
         return super().resolve_command(ctx, args)
 

@@ -388,6 +388,17 @@ def said_in(
     )
 
 
+def days_in(tables: sqlite3.Connection, path: str, calendar: Calendar) -> dict[int, date]:
+    """The day on which each block of a page was said, by its number; of its parts the newest counts."""
+    source = f"FROM pages JOIN passages ON {on_page()} WHERE path = :path"
+    rows = packed_rows(tables, ("passages.id", "block"), source, {"path": path})
+    said = read_said(tables, read_each(tables, [place for place, _ in rows]).values(), calendar)
+    days: dict[int, int] = {}
+    for place, block in rows:
+        days[block] = max(days.get(block, 1), said[place].day)
+    return {block: date.fromordinal(day) for block, day in days.items()}
+
+
 def speaks_of(text: str, said: Said, day: date) -> str:
     """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
     if there are none but the `day` on which it was said."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.coverage import NO_TERMS, Terms, told
-from memory_v2.index.days import LineDates, Past, known_days, read_said, said_in, speaks_of
+from memory_v2.index.days import LineDates, Past, days_in, known_days, read_said, said_in, speaks_of
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
 from memory_v2.index.lookup import Facts, Found, Meant, joined, look_up, read_facts
@@ -346,6 +346,11 @@ class FullTextIndex:
 
         self._or(lambda: self._store.run(self._written.follow), lambda: None)
         return self._ask(work, lambda: (page_day(self._all_pages(), path, self._calendar), ""))
+
+    def days(self, path: str) -> dict[int, date]:
+        """The day on which each block of a page was said, by its number."""
+        self._or(lambda: self._store.run(self._written.follow), lambda: None)
+        return self._ask(lambda tables: days_in(tables, path, self._calendar), dict)
 
     def said_then(self, days: Sequence[Span], limit: int, within: Collection[str] | None = None) -> list[Hit]:
         """What was said on these days, whatever its words, the newest first; nothing if that cannot be found out."""

@@ -234,6 +234,16 @@ class SearchResults(list[SearchResult]):
 
 
 @dataclass(frozen=True, slots=True)
+class DatedLines:
+    """The `lines` of a block of a page, first and last (from 1); the `date` on which it was said, `None` if that is
+    not known; and the `source` that it came from, empty if none is."""
+
+    lines: tuple[int, int]
+    date: date | None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PageInfo:
     """A page as `list_files` returns it. `MemoryFileInfo` is another name of it."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.operation import operation
-from memory_v2.operations.results import PageInfo
+from memory_v2.operations.results import DatedLines, PageInfo
+from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.path import ROOT
+from memory_v2.tree.page import parse_page, source_of
+from memory_v2.tree.path import ROOT, page_path
 
 
 @operation("graph")
@@ -33,3 +35,19 @@ def list_pages(context: Context) -> list[PageInfo]:
         for node in links.nodes
         for row in [rows[node.path]]
     ]
+
+
+@operation("days")
+def days(context: Context, path: str = ROOT) -> list[DatedLines]:
+    """The day on which each block of a page was said, with its lines and its source. Raises `PageNotFound`."""
+    path = page_path(path)
+    refresh(context)
+    page = parse_page(path, decode(context.storage.read(path).data))
+    known = context.index.days(path)
+    dated, line = [], 1
+    for number, block in enumerate(page.blocks, 1):
+        count = len(split_lines(block.text))
+        source = readable(source_of(page, number).name) if "*S" in page.body or page.metadata else ""
+        dated.append(DatedLines((line, line + max(count, 1) - 1), known.get(number), source))
+        line += count
+    return dated

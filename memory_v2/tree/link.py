@@ -11,7 +11,7 @@ from memory_v2.errors import InvalidPath
 from memory_v2.tree.block import Block, markdown, split_lines
 from memory_v2.tree.path import fold, page_path
 
-_LINK = re.compile(r"\[\[([^\[\]|#\r\n\\]+)(#[^\[\]|\r\n]*)?(\\?\|[^\[\]\r\n]*)?\]\]")
+LINK = re.compile(r"\[\[([^\[\]|#\r\n\\]+)(#[^\[\]|\r\n]*)?(\\?\|[^\[\]\r\n]*)?\]\]")
 _PLAIN = re.compile(r"(?: {0,3}(?:[-*+]|\d{1,9}[.)]) {1,4})?(?:[^\W\d_]|\[\[)[^\r\n]*(?:\r\n|\r|\n)?(?=[ \t\r\n]*\Z)")
 """One line that begins with a letter or a link, also as an item: it is prose, and need not be parsed."""
 _TOKEN = re.compile(r"\\[\\`\[]|`+|\[\[")
@@ -57,7 +57,7 @@ def find_links(block: Block) -> list[Link]:
     links = []
     for start, text in _prose(block.text):
         for opening in _open_brackets(text):
-            if found := _LINK.match(text, opening):
+            if found := LINK.match(text, opening):
                 target, heading, words = found.groups()
                 at = start + found.start()
                 links.append(Link(target, at, start + found.end(), heading or "", words or ""))

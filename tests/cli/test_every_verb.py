@@ -79,8 +79,8 @@ config
 """A call of each verb, on the memory that `full` makes."""
 ON_TERMINAL = ("read", "search", "tree", "ls", "check", "graph", "history", "show", "diff", "blame", "undo", "restore")
 """Verbs whose output on a terminal is another than in a pipe."""
-NO_CALL = {"edit", "init", "migrate", "mcp"}
-"""Verbs that need an editor, hosts, an older memory or an agent; their own tests say the same of them."""
+NO_CALL = {"edit", "init", "migrate", "mcp", "view"}
+"""Verbs that need an editor, hosts, an older memory, an agent or a browser; their own tests say the same of them."""
 ANSWERS_WITHOUT_A_MEMORY = ("config",)
 ASKS = {
     "delete people": "Delete people (",

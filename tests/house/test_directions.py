@@ -31,6 +31,7 @@ FLOORS = (
     {"migrate"},
     {"__init__"},
     {"tools"},
+    {"view"},
     {"__main__", "cli", "mcp", "service"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

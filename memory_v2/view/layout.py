@@ -1,0 +1,99 @@
+"""Where the pages of a graph are drawn: a tree around its root, with all leaves on one circle, so that no two names
+meet. The same graph gives the same picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import cos, pi, sin, sqrt
+
+LEAF = 17.0
+"""How far leaves are apart on the circle: the height of a name."""
+LEAST_RADIUS = 150.0
+NAMES = 190.0
+"""Room for names outside the circle."""
+HUES = 8
+"""How many colours branches have; the stylesheet has as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A page in the picture: its place, its size, the branch it belongs to, and the angle at which its name is
+    written."""
+
+    path: str
+    x: float
+    y: float
+    radius: float
+    branch: int
+    angle: float
+    is_leaf: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The pages and the lines between them in a square of this side, with its middle at 0, 0."""
+
+    side: float
+    dots: tuple[Dot, ...]
+    branches: tuple[tuple[str, str, str], ...]
+    """The lines of the tree: both ends, and the path to draw."""
+    links: tuple[tuple[str, str, str], ...]
+    """All other links, likewise."""
+
+
+def draw(
+    top: str, children: Mapping[str, Sequence[str]], links: Sequence[tuple[str, str]], sizes: Mapping[str, int]
+) -> Picture:
+    """The picture of a tree with these other links."""
+    order = _depth_first(top, children)
+    leaves = [path for path, _ in order if not children.get(path)]
+    depth = max(level for _, level in order)
+    radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / (2 * pi)) if depth else 0.0
+    turn = {path: 2 * pi * place / len(leaves) - pi / 2 for place, path in enumerate(leaves)}
+    for path, _ in reversed(order):  # children before their parents
+        if family := children.get(path):
+            turn[path] = (turn[family[0]] + turn[family[-1]]) / 2
+    branch = {top: 0} | {path: 1 + place % HUES for place, path in enumerate(children.get(top, ()))}
+    for path, _ in order:
+        branch |= {child: branch[path] for child in children.get(path, ()) if child not in branch}
+    dots = {}
+    for path, level in order:
+        is_leaf = not children.get(path)
+        far = 0.0 if path == top else radius if is_leaf else radius * level / (depth + 0.35)
+        dots[path] = Dot(
+            path,
+            far * cos(turn[path]),
+            far * sin(turn[path]),
+            min(4 + sqrt(sizes.get(path, 0)) / 22, 11.0),
+            branch[path],
+            turn[path] * 180 / pi,
+            is_leaf,
+            level,
+        )
+    stems = tuple((path, child, _stem(dots[path], dots[child])) for path in dots for child in children.get(path, ()))
+    others = tuple((start, end, _chord(dots[start], dots[end])) for start, end in links)
+    return Picture(2 * (radius + NAMES), tuple(dots.values()), stems, others)
+
+
+def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:
+    """The pages in the order in which they are around the circle, each with its level."""
+    order, waiting = [], [(top, 0)]
+    while waiting:
+        path, level = waiting.pop()
+        order.append((path, level))
+        waiting += [(child, level + 1) for child in reversed(children.get(path, ()))]
+    return order
+
+
+def _stem(start: Dot, end: Dot) -> str:
+    """A line that leaves its parent in the direction of the child's branch."""
+    middle_x, middle_y = start.x * 0.35 + end.x * 0.65, start.y * 0.35 + end.y * 0.65
+    return f"M{start.x:.1f} {start.y:.1f}Q{middle_x * 0.97:.1f} {middle_y * 0.97:.1f} {end.x:.1f} {end.y:.1f}"
+
+
+def _chord(start: Dot, end: Dot) -> str:
+    """A line that bends towards the middle, so that lines between neighbours stay near the circle."""
+    bend_x, bend_y = (start.x + end.x) * 0.3, (start.y + end.y) * 0.3
+    return f"M{start.x:.1f} {start.y:.1f}Q{bend_x:.1f} {bend_y:.1f} {end.x:.1f} {end.y:.1f}"

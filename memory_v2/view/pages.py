@@ -1,0 +1,252 @@
+"""The tree, a page, its lines with where they came from, and editing it in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
+
+from memory_v2.errors import InvalidPath, PageExists, PageNotFound, SilicaError, StorageConflict
+from memory_v2.operations.results import PageInfo
+from memory_v2.storage.history import PageChange
+from memory_v2.text.kept import kept
+from memory_v2.tree.block import encode, readable, split_lines
+from memory_v2.tree.graph import Graph
+from memory_v2.tree.page import Page, page_source, parse_page
+from memory_v2.tree.path import ROOT, page_path, similar_paths
+from memory_v2.view.markdown import Lines, PageAddress, parts_of, to_html
+from memory_v2.view.visit import Visit
+from memory_v2.view.web import Response, see
+
+MOST_ROWS = 300
+"""Pages that the tree shows at once: what a person scrolls through, and a browser lays out within a frame or two."""
+MOST_SIBLINGS = 100
+"""Children of a page that are shown at once."""
+MOST_LINES = 2_000
+"""Lines of a page that are shown with what brought them."""
+VERSION_LENGTH = 32
+"""Hexadecimal digits of the version of a page in the form that edits it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A page in the tree. `folded` is how many pages below it are not shown."""
+
+    page: PageInfo
+    about: str
+    children: tuple[Row, ...] = ()
+    folded: int = 0
+
+
+def tree(visit: Visit) -> Response:
+    """The pages as a tree, breadth first as far as there is room; a branch is opened by its own address."""
+    infos = {info.path: info for info in visit.memory.list_files()}
+    if not infos:
+        return visit.show("empty", entries=any(visit.memory.entries.store.places()))
+    graph = visit.memory.graph()
+    top = visit.asked("under") or ROOT
+    if top not in infos:
+        raise PageNotFound(top)
+    first = visit.number("from")
+    shown = _room(graph, top, first)
+    newest = sorted(infos.values(), key=lambda info: (info.last_updated, info.path), reverse=True)[:8]
+    return visit.show(
+        "tree",
+        way=graph.breadcrumb(top),
+        row=_row(graph, infos, top, shown, _below(graph)),
+        first=first,
+        siblings=len(graph.children.get(top, ())),
+        most=MOST_SIBLINGS,
+        loose=list(islice(graph.unreachable, MOST_SIBLINGS)) if top == ROOT and not first else [],
+        loose_count=len(graph.unreachable),
+        count=len(infos),
+        bytes=sum(info.size_bytes for info in infos.values()),
+        newest=newest,
+        now=visit.calendar.now(),
+    )
+
+
+def _room(graph: Graph, top: str, first: int) -> set[str]:
+    """The pages that are shown below this one: level by level, as long as a whole family fits."""
+    shown = {top, *graph.children.get(top, ())[first : first + MOST_SIBLINGS]}
+    level = [path for path in graph.children.get(top, ()) if path in shown]
+    while level:
+        below: list[str] = []
+        for path in level:
+            family = graph.children.get(path, ())
+            if family and len(family) <= MOST_SIBLINGS and len(shown) + len(family) <= MOST_ROWS:
+                shown.update(family)
+                below += family
+        level = below
+    return shown
+
+
+def _below(graph: Graph) -> dict[str, int]:
+    """How many pages are below each."""
+    below: dict[str, int] = {}
+    for path in reversed(graph.parents):  # children come after their parents in it
+        below[graph.parents[path]] = below.get(graph.parents[path], 0) + below.get(path, 0) + 1
+    return below
+
+
+def _row(graph: Graph, infos: dict[str, PageInfo], path: str, shown: set[str], below: dict[str, int]) -> Row:
+    family = [child for child in graph.children.get(path, ()) if child in shown and child in infos]
+    rows = tuple(_row(graph, infos, child, shown, below) for child in family)
+    return Row(infos[path], graph.descriptions.get(path, ""), rows, 0 if rows else below.get(path, 0))
+
+
+def page(visit: Visit, path: str) -> Response:
+    """A page, rendered; each block has the day on which it was said. `at` names a line, `part` a part of a large
+    page."""
+    path = _named(visit, path)
+    text = visit.memory.read(path)
+    read = parse_page(path, text)
+    parts = list(parts_of([block.text for block in parse_page(path, _without_metadata(read)).blocks]))
+    if line := visit.number("at"):
+        part = max((number for number, (above, _, _) in enumerate(parts) if above < line), default=0)
+        starts = [dated.lines[0] for dated in visit.memory.days(path) if dated.lines[0] <= line]
+        return see(visit.at("page", path, anchor=f"L{max(starts, default=1)}", part=part))
+    number = min(visit.number("part"), max(len(parts) - 1, 0))
+    above, shown, is_piece = parts[number] if parts else (0, "", False)
+    graph = visit.memory.graph()
+    lines = Lines(visit.memory.days(path), visit.at("lines", path), above)
+    return visit.show(
+        "page",
+        path=path,
+        title=read.title,
+        html=None if is_piece else to_html(shown, pages_at(visit, graph), lines),
+        piece=shown if is_piece else "",
+        number=number,
+        parts=len(parts),
+        way=graph.breadcrumb(path),
+        children=graph.children.get(path, [])[:MOST_SIBLINGS],
+        child_count=len(graph.children.get(path, ())),
+        linked_from=sorted(graph.sources.get(path, ()))[:MOST_SIBLINGS],
+        source=page_source(read),
+        bytes=len(encode(text)),
+        updated=read.last_updated,
+        now=visit.calendar.now(),
+    )
+
+
+def _without_metadata(read: Page) -> str:
+    return read.text.removesuffix(read.metadata) if read.metadata else read.text
+
+
+def pages_at(visit: Visit, graph: Graph) -> PageAddress:
+    """Where the pages of a graph are seen."""
+
+    def address(key: str, heading: str) -> str | None:
+        path = graph.known.get(key)
+        return visit.at("page", path, anchor=f"h-{heading}" if heading else "") if path else None
+
+    return address
+
+
+def raw(visit: Visit, path: str) -> Response:
+    """A page as it is stored, as plain text."""
+    return Response(encode(visit.memory.read(_named(visit, path))), kind="text/plain; charset=utf-8")
+
+
+def lines(visit: Visit, path: str) -> Response:
+    """Each line of a page with the day it was said, and the change that brought it."""
+    path = _named(visit, path)
+    blamed = visit.memory.blame(path)
+    first = visit.number("from")
+    days = {}
+    for dated in visit.memory.days(path):
+        days.update(dict.fromkeys(range(dated.lines[0], dated.lines[1] + 1), dated))
+    return visit.show(
+        "lines",
+        path=path,
+        way=visit.memory.graph().breadcrumb(path),
+        blamed=blamed[first : first + MOST_LINES],
+        days=days,
+        first=first,
+        most=MOST_LINES,
+        count=len(blamed),
+    )
+
+
+def edit(visit: Visit, path: str) -> Response:
+    """The form that edits a page, or makes one."""
+    path = page_path(path)
+    try:
+        text = visit.memory.read(path)
+    except PageNotFound:
+        title = path.rpartition("/")[2].replace("-", " ").capitalize()
+        return _form(visit, path, f"# {title}\n\n", "")
+    return _form(visit, path, text, text)
+
+
+def save(visit: Visit, path: str) -> Response:
+    """Stores what was edited, if the page is still what the form was filled with. Else both texts are shown."""
+    path, form = page_path(path), visit.request.form
+    try:
+        present = visit.memory.read(path)
+    except PageNotFound:
+        present = ""
+    mine = restored(present, form.get("text", ""))
+    if version(present) != form.get("version", ""):
+        return _form(visit, path, mine, present, 409)
+    try:
+        if present:
+            visit.memory.edit(path, mine, present)
+        else:
+            visit.memory.create(path, mine)
+    except (StorageConflict, PageExists):
+        return _form(visit, path, mine, visit.memory.read(path), 409)
+    except SilicaError as error:
+        return _form(visit, path, mine, present, 400, str(error))
+    return see(visit.at("page", path))
+
+
+def _form(visit: Visit, path: str, mine: str, present: str, status: int = 200, problem: str = "") -> Response:
+    """The form with a text. After a conflict it holds the visitor's, and shows how the present one differs."""
+    diff = PageChange(path, encode(present), encode(mine)).diff if status == 409 else ""
+    return visit.show(
+        "edit", status, path=path, text=mine, present=present, version=version(present), diff=diff, problem=problem
+    )
+
+
+def version(text: str) -> str:
+    """What a form remembers of the page that it was filled with."""
+    return sha256(encode(text)).hexdigest()[:VERSION_LENGTH]
+
+
+def restored(stored: str, submitted: str) -> str:
+    """What a browser submits, with the lines that were not edited as they were stored: forms write every line end as
+    CRLF, and cannot hold some characters."""
+    old, new = split_lines(stored), split_lines(submitted)
+    end = "\r\n" if stored.count("\r\n") * 2 > len(old) else "\n"
+    result = [line.rstrip("\r\n") + end if line.endswith(("\r", "\n")) else line for line in new]
+    for place, new_place in kept([_as_submitted(line) for line in old], [_as_submitted(line) for line in new]):
+        is_inside = new[new_place].endswith("\n") == old[place].endswith(("\r", "\n"))
+        result[new_place] = old[place] if is_inside else result[new_place]
+    return "".join(result)
+
+
+def _as_submitted(line: str) -> str:
+    return readable(line).rstrip("\r\n").replace("\0", "\ufffd")
+
+
+def _named(visit: Visit, path: str) -> str:
+    """The page of a path, whatever its case; with pages of similar names if there is none."""
+    try:
+        path = page_path(path)
+    except InvalidPath as error:
+        raise PageNotFound(path) from error
+    graph = visit.memory.graph()
+    if path not in graph.pages and not visit.memory.storage.exists(path):
+        missing = PageNotFound(path)
+        missing.similar = similar_paths(path, graph.pages)
+        raise missing
+    return path
+
+
+def families(graph: Graph, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The pages that each of these links to, for the list beside the picture."""
+    for path in paths:
+        if targets := [edge.target for edge in graph.links.get(path, ())]:
+            yield path, targets

@@ -1,0 +1,73 @@
+"""What a view works with: the request, the memory, and what the visitor may do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memory_v2.memory import Memory
+from memory_v2.notes.notes import Notes
+from memory_v2.text.calendar import Calendar
+from memory_v2.view.rendering import render
+from memory_v2.view.web import Request, Response, address
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is shown: a memory, and folders of notes. `quick` is the same memory, where the offline planner answers at
+    once and leaves no trace: a search as one types must not cost anything."""
+
+    memory: Memory
+    quick: Memory
+    notes: Sequence[Notes] = ()
+
+    @classmethod
+    def of(cls, memory: Memory, notes: Sequence[Notes] = ()) -> Subject:
+        """A memory with its quick twin."""
+        return cls(memory, Memory(memory.storage, traces=0, timezone=memory.entries.store.calendar.zone), notes)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request of somebody who may see the page. `base` is the path of the page at its server; `secret` goes into each
+    form, so that no other page can send one."""
+
+    request: Request
+    subject: Subject
+    base: str = ""
+    secret: str = ""
+    can_write: bool = True
+    can_leave: bool = False
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that is shown."""
+        return self.subject.memory
+
+    @property
+    def calendar(self) -> Calendar:
+        """The clock and the time zone of the memory."""
+        return self.memory.entries.store.calendar
+
+    @property
+    def today(self) -> date:
+        """The day of the visit."""
+        return self.calendar.today
+
+    def at(self, *parts: str, anchor: str = "", **query: object) -> str:
+        """The address of a view."""
+        return address(self.base, *parts, anchor=anchor, **query)
+
+    def asked(self, name: str) -> str:
+        """A field of the query, without blanks around it; empty if it is not there."""
+        return self.request.query.get(name, "").strip()
+
+    def number(self, name: str) -> int:
+        """A field of the query that is a number; 0 if it is none."""
+        text = self.asked(name)
+        return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+
+    def show(self, template: str, status: int = 200, **data: object) -> Response:
+        """A page made of a template."""
+        return Response(render(template, {"visit": self, "at": self.at, **data}), status)
