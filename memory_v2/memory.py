@@ -109,9 +109,21 @@ class Memory:
         `SILICA_MEMORY_DENSE`, then the file, then `True`. The first write creates the folder. Without a `path`,
         `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. The others are as for a memory on any storage."""
         settings = Settings.from_environment(os.environ, path, model if isinstance(model, str) else None)
+        return cls.from_settings(settings, model, dense=dense, on_event=on_event)
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        model: str | Model | None = None,
+        *,
+        dense: bool | None = None,
+        on_event: Callable[[str, Event], object] | None = None,
+    ) -> Memory:
+        """Opens the memory that settings describe. The others are as for `open`, and win over the settings."""
         return cls(
             open_storage(settings),
-            settings.model if model is None or isinstance(model, str) else model,
+            settings.model if model is None else model,
             threshold=settings.threshold,
             limits=settings.limits,
             traces=settings.traces,

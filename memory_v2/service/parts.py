@@ -51,7 +51,7 @@ class Parts:
         if redis:
             redis.on_connect = cache.clear
             store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
-        memories = Memories(options.folder, options.model)
+        memories = Memories(options.folder, options.model, options.s3)
         return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis, tracing_from())
 
     def check(self) -> None:

@@ -25,6 +25,7 @@ from memory_v2.service.models import NewKey
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.parts import Parts
 from memory_v2.service.server import Server
+from memory_v2.settings import S3Settings
 
 HOST = "127.0.0.1"
 BASE = "/api/v1/memory"
@@ -68,10 +69,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, database: str = "", redis: str = "") -> Iterator[Running]:
-    """Starts a service over a folder, on a database or on a file in it, and stops it."""
+def running(folder: Path, database: str = "", redis: str = "", s3: S3Settings | None = None) -> Iterator[Running]:
+    """Starts a service over a folder or a bucket, on a database or on a file in the folder, and stops it."""
     clock = Clock()
-    options = ServiceOptions(folder, database=database, redis=redis)
+    options = ServiceOptions(folder, database=database, redis=redis, s3=s3)
     migrate(options.database_url)
     parts = Parts.of(options, clock)
     listening = socket.create_server((HOST, 0), backlog=512)
