@@ -264,7 +264,7 @@ class Memory:
         only: Annotated[Literal["pages", "entries"] | None, "Only pages, or only entries."] = None,
         agent: Annotated[str | None, "Only entries of this agent, or shared ones."] = None,
         domain: Annotated[str | None, "Only entries whose home is this domain or page; or inbox."] = None,
-        tags: Annotated[Iterable[str], "Only entries with this tag, in any case; may be repeated."] = (),
+        tags: Annotated[Iterable[str], "Only entries with all these tags, in any case: a,b, or repeated."] = (),
         min_confidence: Annotated[float | None, "Only entries with at least this confidence, from 0 to 1."] = None,
         cross: Annotated[bool, "Entries that references join to what is found, too, one step either way."] = False,
         archived: Annotated[bool, "Entries in the archive, too."] = False,

@@ -265,10 +265,11 @@ class EntryStore:
 
     def pick_up_last(self) -> None:
         """Brings what was captured after the newest revision into the history, the last one as a revision of its own,
-        so that undoing takes back what was done last."""
-        times = {path: self.storage.get_modified_time(path) for path in self._unrecorded(ENTRIES)}
+        so that undoing takes back what was done last, and nothing that came before other operations."""
         recorded = self.storage.recorded_at()
-        if not times or (recorded and max(times.values()) < recorded):
+        known = {path: self.storage.get_modified_time(path) for path in self._unrecorded(ENTRIES)}
+        times = {path: at for path, at in known.items() if recorded is None or at >= recorded}
+        if not times:
             return
         last = max(times, key=lambda path: (times[path], path))
         if before := sorted(times.keys() - {last}):

@@ -32,7 +32,7 @@ from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_page_path, prefixes
 from memory_v2.tree.source import NO_TEXT, Source
-from memory_v2.tree.source_lines import gathered, of_one_source, signed, signed_each
+from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 
 
 class Draft:
@@ -257,7 +257,8 @@ def name_sources(draft: Draft, source_of: Callable[[Block], Source]) -> None:
 
 def keep_sources(draft: Draft, divided: Page) -> None:
     """Stages the sources of the text of a page that was divided, on each staged page that has some of it. A new page
-    has the day of the page that was divided, which it may know from its front matter or its path."""
+    has the day of the page that was divided, which it may know from its front matter or its path, and that of a heading
+    that did not come along."""
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
     for path, page in list(draft.staged.items()):
@@ -265,10 +266,12 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             continue
         before = draft.before(path)
         if before is None:
-            kept = page.stamped(now, **source.properties) if source else page
+            own = Source(source.name, page_source(page).day or source.day)
+            kept = page.stamped(now, **own.properties) if own else page
             has_text = any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
             if page.piece is None and has_text:  # a page that only lists the pieces of a large block has none
-                kept = of_one_source(gathered(kept, [whole]))
+                days = left_days(divided, page)
+                kept = of_one_source(gathered(kept, [with_days(whole, days) if days else whole]))
         elif page.piece is not None:
             continue
         else:

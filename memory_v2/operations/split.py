@@ -26,7 +26,8 @@ from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
-from memory_v2.tree.source import is_source_line
+from memory_v2.tree.source import Source, is_source_line
+from memory_v2.tree.source_lines import headed_days, one_day
 from memory_v2.tree.titles import repeated_headings, section_blocks
 
 TARGET_SHARE = 0.6
@@ -130,6 +131,7 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     threshold = draft.context.threshold
     made: list[str] = []
     blocks = list(page.blocks)
+    days = headed_days(blocks)
     for position, block in enumerate(blocks):
         if block.kind == "piece" or not too_large(block, threshold):
             continue
@@ -137,7 +139,8 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
         name = _free_name(draft, path, title)
         for part in cut_block(block, name, title, threshold):
             above = path if part.path == name else part.path.rpartition("/")[0]
-            draft.put(part.stamped(draft.context.now(), split_from=above))
+            told = Source(day=one_day(days[position]) if part.piece else None)
+            draft.put(part.stamped(draft.context.now(), split_from=above, **told.properties))
             made.append(part.path)
         blocks[position] = Block(f"[[{name}|{title}]]\n\n")
     if made:

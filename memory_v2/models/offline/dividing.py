@@ -13,7 +13,7 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.likeness import groups_of, middle_of, vectors
 from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
-from memory_v2.models.offline.naming import MAX_TITLE, Names, heading_name, keyword_line
+from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name, keyword_line
 from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
@@ -207,7 +207,8 @@ def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
         return Group(numbers)
     largest = max(told, key=lambda heading: page.size(sections[heading]))
     if len(told) == 1 or page.size(sections[largest]) > MOST * page.size(numbers):
-        return _section_group(largest, numbers)
+        is_all = len(sections[largest]) == len(numbers)
+        return _section_group(largest if is_all else bare(largest), numbers)  # a day would be that of the others, too
     first, last = (shorten(heading_name(heading), MAX_SUBJECT) for heading in (told[0], told[-1]))
     title = first if first == last else f"{first} to {last}"
     return Group(numbers, title, title)

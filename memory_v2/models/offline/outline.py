@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -150,9 +151,10 @@ def _is_numbered(block: Block) -> bool:
 
 def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> list[tuple[int, ...]]:
     """What moves as one: a section, a message of a transcript, or what hangs together, of at most `full` bytes, or else
-    a block, with the headings directly above it."""
-    outline, ends = Outline(blocks), together(blocks)
-    ends = [end if level else last for level, end, last in zip(outline.levels, outline.ends, ends, strict=True)]
+    a block, with the headings directly above it. Of what hangs together and is larger, as much as fits moves as one;
+    what leads in is never alone."""
+    outline, held = Outline(blocks), together(blocks)
+    ends = [end if level else last for level, end, last in zip(outline.levels, outline.ends, held, strict=True)]
     messages = [number for number in body if is_message(blocks[number - 1].content)]
     for start, following in pairwise([*messages, *(number + 1 for number in body[-1:])]):
         ends[start] = following - 1
@@ -169,7 +171,8 @@ def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> lis
         elif _ends_text(blocks, number) and units and not waiting:
             units[-1] += (number,)
         else:
-            done = number if is_large else ends[number]
+            fitting = bisect_right(sizes, sizes[number - 1] + full) - 1
+            done = min(held[number], max(number + 1, fitting)) if is_large else ends[number]
             units.append((*waiting, *range(number, done + 1)))
             waiting = []
     return [*units, tuple(waiting)] if waiting else units
