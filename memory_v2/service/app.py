@@ -141,7 +141,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 def _methods(path: str) -> list[str]:
-    """The methods of all routes with this path."""
+    """The methods of the resource at a path: of the routes that are written as the first one that fits."""
     routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    fitting = [route.methods for route in routes if route.path_regex.match(path.removeprefix(BASE))]
-    return sorted({method for methods in fitting for method in methods or ()})
+    fitting = [route.path for route in routes if route.path_regex.match(path.removeprefix(BASE))]
+    return sorted({method for route in routes if route.path in fitting[:1] for method in route.methods or ()})

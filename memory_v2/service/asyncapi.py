@@ -23,7 +23,7 @@ class First(Subscribe):
 
 
 class Place(Strict):
-    """`subscribed`: now you are told; `resync_required`: load the state again; `ping`: the stream lives."""
+    """`subscribed`: changes follow; `resync_required`: load the state again; `ping`: the stream lives."""
 
     event: str = Field(pattern="^(subscribed|resync_required|ping)$")
     cursor: str

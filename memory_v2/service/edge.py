@@ -71,7 +71,7 @@ class Edge:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             token = ""
-        source = headers.get("x-memory-source", "")
+        source = headers.get("x-memory-source")
         known = keys.remembered(key_id_of(token))
         caller = keys.find(token, source) if known else await run_in_threadpool(keys.find, token, source)
         scope["state"]["caller"] = caller

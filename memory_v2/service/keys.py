@@ -40,7 +40,7 @@ class Keys:
         seen = self._seen.get(key_id)
         return seen is not None and seen[1] is not None and seen[0] + FRESH_SECONDS > self._store.now()
 
-    def find(self, token: str, source: str = "") -> Caller:
+    def find(self, token: str, source: str | None = None) -> Caller:
         """The caller, who speaks for `source`, or for the key's first source. Raises `Problem`."""
         row = self._row(key_id_of(token))
         digest = hashlib.sha256(token.encode()).hexdigest()
@@ -55,9 +55,10 @@ class Keys:
             raise Problem("UNAUTHENTICATED")
         return self._caller(row, source)
 
-    def _caller(self, row: Mapping[str, Any], source: str) -> Caller:
+    def _caller(self, row: Mapping[str, Any], source: str | None) -> Caller:
         allowed = row["sources"]
-        source = source or (row["id"] if allowed[0] == "*" else allowed[0])
+        if source is None:
+            source = row["id"] if allowed[0] == "*" else allowed[0]
         if not _NAME.fullmatch(source) or len(source) > 255:
             raise Problem("VALIDATION_FAILED", "X-Memory-Source is not a name", pattern=NAME_PATTERN)
         if source not in allowed and "*" not in allowed:

@@ -109,8 +109,8 @@ class ServiceSession:
     def _ask(
         self, method: str, path: str, body: Any = None, more: Mapping[str, str] | None = None
     ) -> tuple[int, Any, str]:
-        """Status, body and ETag. What is not answered, or told to come again, is sent again; its Idempotency-Key makes
-        it happen once."""
+        """Status, body and ETag. Without an answer, or with Retry-After in it, the request is sent again; by its
+        Idempotency-Key it happens once."""
         kind = "application/json-patch+json" if method == "PATCH" else "application/json"
         headers = self._headers | {"Content-Type": kind, "Idempotency-Key": uuid.uuid4().hex} | dict(more or {})
         data = None if body is None else json.dumps(body).encode()

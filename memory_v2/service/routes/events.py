@@ -147,7 +147,7 @@ async def _caller(parts: Parts, websocket: WebSocket) -> Caller:
     if text is None:
         token = websocket.headers.get("authorization", "").partition(" ")[2]
         known = parts.keys.remembered(key_id_of(token))
-        source = websocket.headers.get("x-memory-source", "")
+        source = websocket.headers.get("x-memory-source")
         return parts.keys.find(token, source) if known else await run_in_threadpool(parts.keys.find, token, source)
     return await run_in_threadpool(_ticket_holder, parts, text)
 
