@@ -259,7 +259,7 @@ class Memory:
         only: Annotated[Literal["pages", "entries"] | None, "Only pages, or only entries."] = None,
         agent: Annotated[str | None, "Only entries of this agent, or shared ones."] = None,
         domain: Annotated[str | None, "Only entries whose home is this domain or page; or inbox."] = None,
-        tags: Annotated[Iterable[str], "Only entries with this tag, in any case; may be repeated."] = (),
+        tags: Annotated[Iterable[str], "Only entries with all these tags, in any case: a,b, or repeated."] = (),
         min_confidence: Annotated[float | None, "Only entries with at least this confidence, from 0 to 1."] = None,
         cross: Annotated[bool, "Entries that references join to what is found, too, one step either way."] = False,
         archived: Annotated[bool, "Entries in the archive, too."] = False,
@@ -444,7 +444,7 @@ class Memory:
     ) -> Plan:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
-        it changes nothing and tells where it stands. The history says that something was forgotten, not what.
+        it changes nothing and tells where it is. The history says that something was forgotten, not what.
 
         Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
         `PageNotFound`, `StorageError`.

@@ -107,6 +107,11 @@ def lines(name: str, told: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (one_line(name, one) for one in told))))
 
 
+def each_tag(told: object) -> tuple[str, ...]:
+    """Tags, every one once; one text may list several between commas. Raises `InvalidSetting`."""
+    return lines("tags", (tag for listed in lines("tags", told) for tag in listed.split(",") if tag.strip()))
+
+
 def share_given(name: str, value: object) -> float:
     """A number from 0 to 1. Raises `InvalidSetting`."""
     if not _is_number(value) or not 0 <= value <= 1:

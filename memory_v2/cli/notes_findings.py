@@ -126,13 +126,15 @@ def extracted_lines(items: Sequence[Extracted]) -> Iterator[str]:
 def _nothing(notes: Notes, wanted: Wanted, people: Path | None) -> str:
     since, until = wanted.since, wanted.until
     days = "" if since is None and until is None else f" from {since or 'the beginning'} to {until or 'today'}"
+    if unsure := notes.extract(replace(wanted, min_grade="keyword"), people):
+        return f"nothing so sure was found{days}; --min-grade keyword shows {counted(len(unsure), 'item')} more"
     if set(wanted.categories) < set(CATEGORIES) and (
         others := notes.extract(replace(wanted, categories=CATEGORIES), people)
     ):
         asked = ", ".join(wanted.categories)
         return f"nothing was found{days} of the category {asked}, but {counted(len(others), 'item')} of others"
     if not days:
-        return "nothing was found; --min-grade keyword also takes words inside a line for a sign"
+        return "nothing was found"
     newest = max((day for days in notes.days().values() for day in days), default=None)
     hint = f"; the newest day in the notes is {newest}" if newest else "; no note says when it is from"
     return f"nothing was found{days}{hint}: --since DAY goes back further, --all takes everything"

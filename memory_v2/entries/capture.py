@@ -26,7 +26,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
 from memory_v2.tree.path import new_page_path
-from memory_v2.validate import lines, one_line
+from memory_v2.validate import each_tag, lines, one_line
 
 BATCH = 500
 """After so many entries of a space on a day, they are brought into the history: one commit for all of them."""
@@ -113,7 +113,7 @@ def capture(
         recorded_at=store.calendar.now().astimezone(UTC).replace(microsecond=0),
         kind=one_line("kind", kind) or "observation",
         home=_home(store, one_line("home", home)),
-        tags=lines("tags", (tag for listed in lines("tags", tags) for tag in listed.split(",") if tag.strip())),
+        tags=each_tag(tags),
         source=Source(
             author=one_line("source", source),
             channel=one_line("channel", channel),

@@ -34,7 +34,7 @@ from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import encode
-from memory_v2.validate import checked_day, share_given
+from memory_v2.validate import checked_day, each_tag, share_given
 
 OF_ENTRIES = ("agent", "domain", "tags", "min_confidence")
 """What is asked of entries only, for pages have none of it."""
@@ -54,7 +54,7 @@ def search(context: Context, asked: SearchRequest) -> SearchResults:
     """The best answers of pages and entries to what is asked, best first, as `operations.search` finds them. An agent,
     a domain, tags and a confidence are what entries have: with one of them, no page is searched. Raises
     `InvalidSetting` too."""
-    asked = replace(asked, tags=tuple(tag.strip() for tag in asked.tags))
+    asked = replace(asked, tags=each_tag(asked.tags))
     entries_only = _is_for_entries_only(asked)
     index = context.index.entries
     recall = None

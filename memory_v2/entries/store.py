@@ -39,7 +39,7 @@ from memory_v2.storage.format import read_format
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.calendar import UTC_DAYS, Calendar
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import ENTRIES
 
@@ -265,10 +265,11 @@ class EntryStore:
 
     def pick_up_last(self) -> None:
         """Brings what was captured after the newest revision into the history, the last one as a revision of its own,
-        so that undoing takes back what was done last."""
-        times = {path: self.storage.get_modified_time(path) for path in self._unrecorded(ENTRIES)}
+        so that undoing takes back what was done last, and nothing that came before other operations."""
         recorded = self.storage.recorded_at()
-        if not times or (recorded and max(times.values()) < recorded):
+        known = {path: self.storage.get_modified_time(path) for path in self._unrecorded(ENTRIES)}
+        times = {path: at for path, at in known.items() if recorded is None or at >= recorded}
+        if not times:
             return
         last = max(times, key=lambda path: (times[path], path))
         if before := sorted(times.keys() - {last}):

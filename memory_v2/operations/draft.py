@@ -30,9 +30,9 @@ from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, prefixes
 from memory_v2.tree.source import NO_TEXT, Source
-from memory_v2.tree.source_lines import gathered, of_one_source, signed, signed_each
+from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 
 
 class Draft:
@@ -112,6 +112,19 @@ class Draft:
         if None in self.staged.values():  # a path that a removed page has may be free
             return TakenPaths(self.paths()).clash(path)
         return self.context.index.graph().taken.clash(path) or self._new.clash(path)
+
+    def take(self, change: PageChange) -> None:
+        """Stages a change of a page or an entry, byte for byte. Raises `StorageConflict` if it is not as it was before
+        the change."""
+        if is_entry(change.path):
+            now = stored_page(self.context.storage, change.path)
+            self.beside.append(change)
+        else:
+            self.before(change.path)
+            now = self.read[change.path]
+            self.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
+        if (now.data if now else None) != change.before:
+            raise StorageConflict(f"{change.path!r} has changed since")
 
     def expect_absent(self, path: str) -> None:
         """Raises `StorageConflict` if there is a page that this operation has never looked at, and would overwrite."""
@@ -257,7 +270,8 @@ def name_sources(draft: Draft, source_of: Callable[[Block], Source]) -> None:
 
 def keep_sources(draft: Draft, divided: Page) -> None:
     """Stages the sources of the text of a page that was divided, on each staged page that has some of it. A new page
-    has the day of the page that was divided, which it may know from its front matter or its path."""
+    has the day of the page that was divided, which it may know from its front matter or its path, and that of a heading
+    that did not come along."""
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
     for path, page in list(draft.staged.items()):
@@ -265,10 +279,12 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             continue
         before = draft.before(path)
         if before is None:
-            kept = page.stamped(now, **source.properties) if source else page
+            own = Source(source.name, page_source(page).day or source.day)
+            kept = page.stamped(now, **own.properties) if own else page
             has_text = any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
             if page.piece is None and has_text:  # a page that only lists the pieces of a large block has none
-                kept = of_one_source(gathered(kept, [whole]))
+                days = left_days(divided, page)
+                kept = of_one_source(gathered(kept, [with_days(whole, days) if days else whole]))
         elif page.piece is not None:
             continue
         else:

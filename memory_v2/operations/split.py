@@ -16,17 +16,17 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links, refresh
 from memory_v2.operations.draft import Draft, follow_parent, keep_sources
+from memory_v2.operations.page_lines import tell_divided, tell_extended
 from memory_v2.operations.results import SplitResult
-from memory_v2.operations.retold import tell_divided, tell_extended
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.calendar import DAY
-from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import content_words
+from memory_v2.text.words import content_words, plain, shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path
-from memory_v2.tree.source import is_source_line
+from memory_v2.tree.source import Source, is_source_line
+from memory_v2.tree.source_lines import headed_days, one_day
 from memory_v2.tree.titles import repeated_headings, section_blocks
 
 TARGET_SHARE = 0.6
@@ -130,6 +130,7 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     threshold = draft.context.threshold
     made: list[str] = []
     blocks = list(page.blocks)
+    days = headed_days(blocks)
     for position, block in enumerate(blocks):
         if block.kind == "piece" or not too_large(block, threshold):
             continue
@@ -137,7 +138,8 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
         name = _free_name(draft, path, title)
         for part in cut_block(block, name, title, threshold):
             above = path if part.path == name else part.path.rpartition("/")[0]
-            draft.put(part.stamped(draft.context.now(), split_from=above))
+            told = Source(day=one_day(days[position]) if part.piece else None)
+            draft.put(part.stamped(draft.context.now(), split_from=above, **told.properties))
             made.append(part.path)
         blocks[position] = Block(f"[[{name}|{title}]]\n\n")
     if made:

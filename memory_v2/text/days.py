@@ -55,8 +55,10 @@ def last_date(text: str) -> tuple[Span, str] | None:
 def own_day(text: str, is_speech: bool = False) -> Span | None:
     """The day that a text begins with, as a line of a log does, or that is set off at its end: `… (2026-02-03)`. A
     deadline, "valid until 2026-02-03" and "(before: Node 20 since 2025-01-10)" are not when it was said; nor is any
-    date at the end of speech."""
+    date at the end of speech. The rows of a table have one each."""
     newest = newest_part(text).rstrip()
+    if newest.startswith("|") and "\n" in newest:
+        return None
     if found := leading_date(unmarked(newest)):
         return found
     if is_speech or not (last := last_date(newest)):

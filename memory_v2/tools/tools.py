@@ -17,8 +17,8 @@ from memory_v2.models.base import Prompt
 from memory_v2.serialize import document as as_document
 from memory_v2.serialize import read_document
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.plain import plain, shorten
 from memory_v2.text.secrets import Secret
+from memory_v2.text.words import plain, shorten
 from memory_v2.tools.answer import (
     LONGEST,
     LONGEST_TITLE,
@@ -258,9 +258,20 @@ def search_memory(
             le=MOST_TOKENS,
         ),
     ] = None,
+    since: Annotated[
+        str | None, Argument("only what was said on this day or later, such as 2026-02-03; default: whenever")
+    ] = None,
+    agent: Annotated[
+        str | None, Argument("only entries of this agent and shared ones, no pages; default: everything")
+    ] = None,
+    tags: Annotated[
+        list[str] | None, Argument("only entries with all of these tags, no pages; default: everything")
+    ] = None,
 ) -> Answer:
     """The answers that fit, best first."""
-    results = memory.search(query, max_results or 10, max_tokens)
+    results = memory.search(
+        query, max_results or 10, max_tokens, since=since or None, agent=agent or None, tags=tags or ()
+    )
     document = {"query": query} | as_document(results)
     hits = [hit(number, result) if max_tokens is None else result.quoted for number, result in enumerate(results, 1)]
     fitting = how_many_fit(hits)

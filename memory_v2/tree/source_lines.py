@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import groupby
 
+from memory_v2.text.dates import Span
+from memory_v2.text.days import heading_day
 from memory_v2.text.kept import kept
-from memory_v2.tree.block import Block, line_end, split_lines, take_runs
+from memory_v2.tree.block import Block, line_end, readable, split_lines, take_runs
 from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.sections import PROPERTY
 from memory_v2.tree.source import (
@@ -63,7 +66,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
     """The page, made of blocks of these pages, with the lines that name the source of each. If the pages have different
     sources in their metadata, lines say so too."""
     sources = {page_source(other) for other in (page, *others)}
-    if sources == {NO_SOURCE} and not any(is_source_line(block) for other in others for block in other.blocks):
+    if sources == {NO_SOURCE} and not any(other.has_source_lines for other in others):
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
@@ -90,13 +93,52 @@ def of_one_source(page: Page) -> Page:
 
 def spelled_out(page: Page) -> list[Block]:
     """The blocks of the page, with lines that say what its metadata says of its source."""
-    source, lines, own = page_source(page), closing_lines(page.blocks), text_lines(page.blocks)
+    source = page_source(page)
+    return _spelled(page, lambda _, said: said or source)
+
+
+def with_days(page: Page, days: Mapping[int, date]) -> Page:
+    """The page with lines that say these days of the blocks with these numbers, where a line says none yet."""
+    blocks = _spelled(page, lambda number, said: replace(said, day=said.day or days.get(number)))
+    return page.with_body([(block,) for block in blocks])
+
+
+def _spelled(page: Page, source_of: Callable[[int, Source], Source]) -> list[Block]:
+    """The blocks of the page; `source_of` tells the source of each, by its number and what a line says of it."""
+    lines, own = closing_lines(page.blocks), text_lines(page.blocks)
     told = (
-        _Told(block, place, NO_SOURCE if is_source_line(block) else _said(page.blocks, line) or source, line)
-        for place, (block, line) in enumerate(zip(page.blocks, lines, strict=True))
-        if place + 1 not in own
+        _Told(block, n - 1, NO_SOURCE if is_source_line(block) else source_of(n, _said(page.blocks, line)), line)
+        for n, (block, line) in enumerate(zip(page.blocks, lines, strict=True), 1)
+        if n not in own
     )
     return [block for _, block in _placed(page, _texts(told), {})]
+
+
+def headed_days(blocks: Sequence[Block]) -> list[Span | None]:
+    """The days that each block has of the innermost heading above it that names some."""
+    above: list[tuple[int, Span | None]] = []
+    found = []
+    for block in blocks:
+        if block.kind == "heading":
+            above = [one for one in above if one[0] < block.level]
+            above.append((block.level, heading_day(readable(block.words))))
+        found.append(next((day for _, day in reversed(above) if day), None))
+    return found
+
+
+def left_days(divided: Page, part: Page) -> dict[int, date]:
+    """The days that blocks of a divided page have of a heading that did not come along to a part of it, by number."""
+    was, now = headed_days(divided.blocks), headed_days(part.blocks)
+    return {
+        number: day
+        for number, block, told in zip(_origins(divided.blocks, part.blocks), part.blocks, now, strict=True)
+        if number and block.kind not in NO_TEXT and was[number - 1] != told and (day := one_day(was[number - 1]))
+    }
+
+
+def one_day(span: Span | None) -> date | None:
+    """The day, if it is one."""
+    return span.start if span and span.start == span.end else None
 
 
 def _without_source(page: Page) -> str:
@@ -122,7 +164,7 @@ def _rendered(page: Page, before: Sequence[Block], source_of: Callable[[Block], 
 
 
 def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, int]) -> list[tuple[int, Block]]:
-    """The blocks, each with its place on the page, and behind each text its line: the one that stands on the page, by
+    """The blocks, each with its place on the page, and behind each text its line: the one that is on the page, by
     its number and place, if it says the same."""
     placed: list[tuple[int, Block]] = []
     for text in texts:
@@ -203,7 +245,7 @@ def _is_headed(text: Sequence[_Told], following: _Told) -> bool:
 
 
 def _end(text: Sequence[_Told]) -> int:
-    """How many blocks of a text its line stands behind: all but the headings at its end, unless they are all that is
+    """How many blocks of a text its line is behind: all but the headings at its end, unless they are all that is
     below its front matter."""
     kinds = [one.block.kind for one in text]
     end = next((n for n in range(len(kinds), 0, -1) if kinds[n - 1] not in NO_TEXT), 0)

@@ -106,11 +106,17 @@ OCEAN = (
 )
 
 SEARCHES = (
-    Example('memory-search.py "CPL trend" --agent hawk --limit 5', ('search "CPL trend" --agent hawk -n 5',), "hawk/"),
-    Example('memory-search.py "buyer acceptance" --all --limit 10', ('search "buyer acceptance" -n 10',), "raven/"),
+    Example(
+        'memory-search.py "CPL trend" --agent hawk --limit 5', ('search "CPL trend" --agent hawk --limit 5',), "hawk/"
+    ),
+    Example(
+        'memory-search.py "buyer acceptance" --all --limit 10',
+        ('search "buyer acceptance" --all --limit 10',),
+        "raven/",
+    ),
     Example(
         'memory-search.py "compliance" --tags tcpa,regulation',
-        ('search "compliance" --tags tcpa --tags regulation',),
+        ('search "compliance" --tags tcpa,regulation',),
         "shield/",
     ),
     Example(
@@ -118,11 +124,11 @@ SEARCHES = (
         ('search "cost spike" --agent watchtower --json',),
         "{",
     ),
-    Example('daryl-memory query "coordination" --limit 10', ('search "coordination" -n 10',), "Coordination Gap"),
+    Example('daryl-memory query "coordination" --limit 10', ('search "coordination" --limit 10',), "Coordination Gap"),
     Example('daryl-memory query "agent memory" --cross', ('search "agent memory" --cross',), ""),
     Example(
         'daryl-memory search shard_technical "handshake protocol"',
-        ('search "handshake protocol" --domain technical',),
+        ('search "handshake protocol" --domain shard_technical',),
         "",
     ),
 )

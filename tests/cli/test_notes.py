@@ -113,6 +113,13 @@ def test_nothing_of_a_category_is_put_down_to_the_category_and_not_to_the_days(
     )
 
 
+def test_nothing_so_sure_is_put_down_to_the_grade_and_not_to_the_days(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/2026-02-18.md").write_text("- Karma 24, 14 posts\n")
+    ended = run(program, "extract", str(tmp_path / "notes"), "--since", "2026-02-01", "--category", "metrics")
+    assert "nothing so sure was found" in ended.err and "--min-grade keyword shows 1 item more" in ended.err
+
+
 def test_what_is_quoted_cannot_upset_a_terminal(program: Program, folder: Path) -> None:
     for verb in ("extract", "digest"):
         assert b"\x1b[31m" not in run(program, verb, str(folder)).out

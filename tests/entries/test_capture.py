@@ -282,6 +282,17 @@ def test_undo_takes_back_what_was_done_last_and_no_capture_before_it(memory: Mem
     assert [entry.id for entry in memory.entries.list_entries()] == captured
 
 
+def test_undo_takes_back_a_write_before_what_was_captured_ahead_of_it(memory: Memory) -> None:
+    ahead = memory.entries.capture("Observation ahead of the write.").id
+    memory.write("Porto is on the Douro.", "towns")
+    memory.entries.capture("Observation of another kind.")
+    memory.undo()
+    assert [entry.id for entry in memory.entries.list_entries()] == [ahead]
+    memory.undo()
+    assert not memory.storage.exists("towns")
+    assert [entry.id for entry in memory.entries.list_entries()] == [ahead]
+
+
 def test_a_full_batch_is_brought_into_the_history_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory_v2.entries.capture.BATCH", 3)
     assert BATCH > 100

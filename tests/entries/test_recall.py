@@ -94,6 +94,8 @@ def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_
         ({"domain": "inbox"}, ["hawk/obs-2026-02-10-001"]),
         ({"tags": ["CTR"]}, ["hawk/obs-2026-02-10-001"]),
         ({"tags": ("ctr", "none")}, []),
+        ({"tags": ["ctr, red"]}, ["hawk/obs-2026-02-10-001"]),
+        ({"tags": ["ctr,none"]}, []),
         ({"min_confidence": 0.7}, ["hawk/obs-2026-02-10-001"]),
         ({"since": "2026-02-11", "only": "entries"}, ["fury/obs-2026-02-12-001"]),
         ({"until": "2026-02-11", "only": "entries"}, ["hawk/obs-2026-02-10-001"]),
@@ -103,7 +105,7 @@ def test_the_score_of_an_entry_is_how_it_answers_times_its_confidence_times_its_
 )
 def test_a_search_is_narrowed(memory: Memory, asked: dict[str, Any], found: list[str]) -> None:
     memory.write("The dashboard is red on Mondays.", "dashboards")
-    memory.entries.capture("The dashboard is red.", "hawk", tags=["ctr"], confidence=0.8, date="2026-02-10")
+    memory.entries.capture("The dashboard is red.", "hawk", tags=["ctr", "red"], confidence=0.8, date="2026-02-10")
     fields = {"home": "technical", "confidence": 0.6, "source": "watchtower", "date": "2026-02-12"}
     memory.entries.capture("The dashboard is blue.", "fury", **fields)  # type: ignore[arg-type]
     results = memory.search("dashboard", **asked)

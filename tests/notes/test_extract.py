@@ -58,6 +58,7 @@ MARKED = {
     "We decided to wait": "decisions",
     "Never water at noon": "decisions",
     "The filter is not yet here": "pending",
+    "Awaiting the council's word on the beds": "pending",
 }
 
 
@@ -107,6 +108,7 @@ def test_a_heading_or_an_introducing_line_is_less_sure(text: str) -> None:
     [
         ("- The pump is built for an error of one percent", {("issues", KEYWORD)}),
         ("- A decision of the council was quoted", {("decisions", KEYWORD)}),
+        ("- **Gull-Agent** — commented on the post about leeks", {("contacts", KEYWORD)}),
         # a marker goes before the heading of another category; a task that has a problem is still one
         ("## Pending\n\n- LESSON: never water at noon", {("lessons", MARKER)}),
         ("## Next steps\n\n- **Bug**: the pump drips", {("issues", MARKER), ("pending", HEADING)}),

@@ -74,6 +74,7 @@ def clocked() -> Clocked:
         ("- dentist: Ada (before: Bob since 2025-01-10)", "2026-01-05", ""),
         ("- dentist: Ada since 2025-06-01 (before: Bob since 2025-01-10)", "2026-01-05", "2025-06-01"),
         ("- before: the dentist was Bob since 2025-01-10", "2026-01-05", ""),
+        ("| 2026-01-02 | oven |\n|---|---|\n| 2026-01-03 | dentist |", "2026-01-05", "2026-01-02"),
         ("## 2025-12-24\n\n- dentist", "2025-12-24", ""),
         ("## 2025-12-24\n\n- 2027-01-15 dentist", "2025-12-24", "2027-01-15"),
         ("## 2027-01-15\n\n- dentist", "2026-01-05", "2027-01-15"),
@@ -122,6 +123,34 @@ def test_a_line_keeps_its_day_through_a_split_and_a_merge(clocked: Clocked) -> N
     clocked.now = LAST
     clocked.memory.merge(children[0])
     assert (days(range(5)), days(range(5, 10))) == ({("2026-01-05", "")}, {("2026-02-10", "")})
+
+
+@pytest.mark.parametrize("head", ["# Night log — January 2, 2026", "# Night log\n\n## Date: 2026-01-02"])
+def test_a_line_keeps_the_day_of_a_heading_from_which_a_split_takes_it(clocked: Clocked, head: str) -> None:
+    subjects = ("harbour", "kiln", "garden", "ledger", "choir")
+    parts = [f"### The {name}\n\n" + f"Somebody looked at the {name} and wrote it down. " * 9 for name in subjects]
+    clocked.write(f"{head}\n\n" + "\n\n".join(parts), at=LATER)
+    assert [page.path for page in clocked.memory.list_files() if page.path.startswith("shop/")]
+    told = {found.date for found in clocked.memory.search("wrote it down", 100, regex=True)}
+    assert told == {date(2026, 1, 2)}
+
+
+def test_a_split_gives_no_line_the_day_of_another(clocked: Clocked) -> None:
+    said = {"The garden": "2026-01-03", "The choir": "2026-01-03", "The kiln": "2026-01-04", "The ferry": "2026-01-04"}
+    text = f"# Notes\n\n## Where things are\n\n- Things {'are in order. ' * 12}\n\n## Learned\n\n"
+    for name, day in said.items():
+        text += f"### {day} - {name}\n\nWhat was seen:\n\n- {name} {'is in order. ' * 56}\n\n"
+    clocked.write(text, at=LATER)
+    assert len(clocked.memory.list_files()) > 3
+    for name, day in {**said, "Things": f"{LATER:%Y-%m-%d}"}.items():
+        assert {str(one.date) for one in clocked.memory.search(f"^- {name}", regex=True)} == {day}
+    assert "Said on" not in "".join(clocked.memory.read(page.path) for page in clocked.memory.list_files())
+
+
+def test_what_is_too_large_for_a_page_keeps_the_day_of_a_heading_above_it(clocked: Clocked) -> None:
+    log = "".join(f"line {n} of the machine\n" for n in range(90))
+    clocked.write(f"# Shop\n\n## 2026-01-05\n\n### What it told\n\n```\n{log}```\n", at=LATER)
+    assert {str(one.date) for one in clocked.memory.search("^line", 100, regex=True)} == {"2026-01-05"}
 
 
 def test_an_edit_by_hand_dates_the_line_that_it_changes_and_no_other(clocked: Clocked) -> None:

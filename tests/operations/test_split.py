@@ -108,6 +108,14 @@ def test_sections_of_one_name_are_told_apart_by_their_days() -> None:
     assert not [name for name in names if re.search(r"-\d\Z", name)], names
 
 
+@pytest.mark.parametrize("mark", ["- ", "{}. "])
+def test_a_list_that_is_too_large_for_a_child_is_not_taken_from_the_line_that_leads_into_it(mark: str) -> None:
+    items = [f"{mark.format(n)}{name} {n}: {f'{name} has facts. ' * 9}\n" for n, name in enumerate(SUBJECTS * 4, 1)]
+    memory = offline(SMALL)
+    memory.write("# Work\n\n" + "The roof is new. " * 20 + "\n\nWhat is to be done:\n\n" + "".join(items))
+    assert stands(memory, "What is to be done:\n\n" + "".join(items[:2]))
+
+
 @pytest.mark.parametrize("mark", ["{}. ", "{}) ", "Tool {}: ", "Phase {} — "])
 def test_numbered_sections_are_not_torn(mark: str) -> None:
     memory = offline(2 * SMALL)

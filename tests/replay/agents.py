@@ -6,6 +6,7 @@ conversation.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,11 +33,27 @@ say so. Today is {day}.
 MOST_TURNS = 12
 """Limits the model's turns until it answers a user: one that needs more goes in circles."""
 
+ADDED = {"search_memory": {"since", "agent", "tags"}}
+"""Arguments that tools have had since these conversations were recorded, by tool. All may be left out, so an agent that
+is not told of them is answered as before. None is left here when the conversations are recorded again."""
+
 T = TypeVar("T", contravariant=True)
 Result: TypeAlias = tuple[ToolCall, str, bool]
 """A call, what its answer says, and whether it is an error."""
 CarryOut: TypeAlias = Callable[[ToolCall], tuple[str, bool]]
 """Runs a call: what its answer says, and whether it is an error."""
+
+
+def as_recorded(tools: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The tools, by either API, without the arguments that were `ADDED`."""
+    told = copy.deepcopy(list(tools))
+    for tool in told:
+        function: Any = tool.get("function", tool)
+        schema = function.get("parameters") or function["input_schema"]
+        for name in ADDED.get(function["name"], ()):
+            del schema["properties"][name]
+            schema["required"] = [one for one in schema["required"] if one != name]
+    return told
 
 
 class Answering(Protocol[T]):
@@ -69,7 +86,7 @@ class ClaudeAgent:
 
     def tools(self, memory: Memory) -> Sequence[Mapping[str, Any]]:
         """The memory's tools, as this API takes them."""
-        return claude_tools(memory)
+        return as_recorded(claude_tools(memory))
 
     def respond(self, conversation: Talk) -> Reply:
         """The next answer, which is added to the conversation."""
@@ -106,7 +123,7 @@ class ChatAgent:
 
     def tools(self, memory: Memory) -> Sequence[Mapping[str, Any]]:
         """The memory's tools, as this API takes them."""
-        return openai_tools(memory)
+        return as_recorded(openai_tools(memory))
 
     def respond(self, conversation: Talk) -> Reply:
         """The next answer, which is added to the conversation."""

@@ -25,7 +25,7 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.page import Page
 from tests.properties.whole import faults, missing, pages_of
-from tests.replay.agents import AGENT, Desk
+from tests.replay.agents import AGENT, Desk, as_recorded
 from tests.replay.scenario import Scenario, data
 
 NAME = "an-agent"
@@ -73,9 +73,9 @@ class Host:
     def tools(self) -> Sequence[Mapping[str, Any]]:
         """The server's tools, as Anthropic's API takes them."""
         listed = self._portal.call(self._client.list_tools).tools
-        return [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in listed
-        ]
+        return as_recorded(
+            [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in listed]
+        )
 
     def carry_out(self, call: ToolCall) -> tuple[str, bool]:
         """Has the server run a call."""

@@ -419,6 +419,25 @@ def test_a_search_within_so_many_tokens_returns_answers_ready_to_quote(memory: M
     assert "under Testing" in dispatch(memory, "search_memory", {"query": "pytest"}).text
 
 
+@pytest.mark.parametrize(
+    ("narrowed", "found"),
+    [
+        ({"agent": "hawk"}, ["hawk/obs-2026-02-10-001"]),
+        ({"tags": ["ctr", "red"]}, ["hawk/obs-2026-02-10-001"]),
+        ({"tags": ["ctr"], "since": "2026-02-11"}, ["fury/obs-2026-02-12-001"]),
+        ({"agent": None, "tags": None, "since": None}, ["hawk/obs-2026-02-10-001", "fury/obs-2026-02-12-001", ""]),
+    ],
+)
+def test_a_search_is_narrowed_to_an_agent_tags_and_days(
+    memory: Memory, narrowed: dict[str, Any], found: list[str]
+) -> None:
+    memory.write("The dashboard is red on Mondays.", "dashboards")
+    memory.entries.capture("The dashboard is red.", "hawk", tags=["ctr", "red"], date="2026-02-10")
+    memory.entries.capture("The dashboard is blue.", "fury", tags=["ctr"], date="2026-02-12")
+    results = dispatch(memory, "search_memory", {"query": "dashboard"} | narrowed).document["results"]
+    assert sorted(one.get("entry", "") for one in results) == sorted(found)
+
+
 def test_a_search_says_if_the_memory_does_not_answer(memory: Memory) -> None:
     memory.write("The kiln was fired in May.")
     found = dispatch(memory, "search_memory", {"query": "Which mortgage did the bank offer for the kiln?"}).text
