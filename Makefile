@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo/venv
 RELEASE := .release/bin
+CLIENTS := clients/js/node_modules clients/n8n/node_modules
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test format lint types unit thorough record api demo demo-service contract images session release clean
@@ -20,6 +21,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
+clients/%/node_modules: clients/%/package-lock.json
+	if command -v npm >/dev/null; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix clients/$* && touch $@; fi
+
 test: lint types unit ## run everything that CI runs: format check, linter, type checker, tests
 
 lint: $(READY) ## check the formatting and run the linter
@@ -29,7 +33,7 @@ lint: $(READY) ## check the formatting and run the linter
 types: $(READY) ## run the type checker in strict mode
 	$(BIN)/mypy
 
-unit: $(READY) ## run the tests
+unit: $(READY) $(CLIENTS) ## run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 thorough: $(READY) ## run the tests with many more examples, and kill and fail at every boundary: hours
@@ -86,4 +90,4 @@ release: ## build wheel and sdist, check them, and try the wheel in each Python 
 	$(RELEASE)/python release/check.py dist $(TAG)
 
 clean: ## remove everything that the targets created
-	rm -rf $(VENV) .contract .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .contract .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis clients/*/node_modules clients/*/dist

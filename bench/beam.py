@@ -21,7 +21,7 @@ from bench.data import load as load_data
 from bench.searching import Passages, Watch, full_text, grep, index_figures, new_memory, pages_of
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 
 CHATS = ("1", "2", "3", "4")
 DEPTHS = (10, 50)

@@ -22,7 +22,7 @@ from bench.data import load
 from bench.searching import Baseline, Watch, full_text, grep, index_figures, memory_of, new_memory, pages_of
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from memory_v2.tree.block import split_lines
 
 DEPTHS = (5, 10, 20)

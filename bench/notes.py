@@ -24,7 +24,7 @@ from bench.searching import Baseline, Watch, full_text, grep, index_figures, mem
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.operations.results import SearchResult
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from memory_v2.tree.block import close_block, decode, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import read_page
 

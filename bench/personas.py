@@ -23,7 +23,7 @@ from bench.data import load
 from bench.searching import Watch, full_text, new_memory, scored
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
-from memory_v2.text.sentences import sentences
+from memory_v2.text.words import sentences
 
 PEOPLE = ("a", "c")
 ASKED_ON = date(2026, 11, 15)

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from memory_v2.index.entries import EntryIndex
     from memory_v2.index.store import Store
     from memory_v2.models.base import Model
-    from memory_v2.operations.context import Context
+    from memory_v2.operations.context import Context, Runner
     from memory_v2.operations.imports import Batch, ImportResult
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
-    from memory_v2.operations.run import Runner
     from memory_v2.storage.base import MemoryStorage
     from memory_v2.trace.recording import Event, Trace, Traces
 
@@ -64,7 +63,7 @@ class Engine:
     @cached_property
     def parts(self) -> Context:
         """What operations work with, whether or not interrupted ones are finished."""
-        return operations.run.open_context(
+        context = operations.context.open_context(
             self.storage,
             self.model,
             self.prices,
@@ -74,6 +73,7 @@ class Engine:
             self.index_store,
             lambda: self.store.index,
         )
+        return replace(context, follow_edits=lambda own, edits: operations.commit.follow_edits(own, edits))
 
     @cached_property
     def store(self) -> EntryStore:
@@ -103,7 +103,7 @@ class Engine:
     @cached_property
     def runner(self) -> Runner:
         """What gives an operation its limits and its trace."""
-        return operations.run.Runner(self.limits, lambda: self.kept_traces, self.running, self.on_event)
+        return operations.context.Runner(self.limits, lambda: self.kept_traces, self.running, self.on_event)
 
     @property
     def kept_traces(self) -> Traces | None:

@@ -11,7 +11,7 @@ from memory_v2.errors import InvalidSetting
 PROJECT_MEMORY = Path(".silica") / "memory"
 """The memory of a project, below the project's folder."""
 IGNORE_ALL = "*\n"
-"""What stands in `.silica/.gitignore`: the memory of a project is not committed by accident."""
+"""What is in `.silica/.gitignore`: the memory of a project is not committed by accident."""
 PERSONAS = "~/.silica/personas"
 _PERSONA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,47}")
 

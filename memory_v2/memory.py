@@ -444,7 +444,7 @@ class Memory:
     ) -> Plan:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
-        it changes nothing and tells where it stands. The history says that something was forgotten, not what.
+        it changes nothing and tells where it is. The history says that something was forgotten, not what.
 
         Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
         `PageNotFound`, `StorageError`.

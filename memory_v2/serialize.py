@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from memory_v2.tree.page import parse_page
-
-if TYPE_CHECKING:
-    from memory_v2.operations.check import Checkup
-    from memory_v2.operations.history import PastOperation
-    from memory_v2.storage.history import Change
-    from memory_v2.trace.recording import Trace
 
 
 @runtime_checkable
@@ -40,22 +34,3 @@ def document(value: Any) -> Any:
 def read_document(path: str, text: str, size: int) -> dict[str, Any]:
     """A page with its text; `size` is that on the disk."""
     return {"path": path, "title": parse_page(path, text).title, "size_bytes": size, "text": text}
-
-
-def check_document(checkup: Checkup, pages: int) -> dict[str, Any]:
-    """The findings among so many pages; after a repair also what was repaired, and the changes."""
-    told: dict[str, Any] = {"pages": pages, "findings": document(checkup.findings)}
-    if checkup.changes:
-        told |= {"mended": document(checkup.mended), "result": document(checkup.changes)}
-    return told
-
-
-def shown_document(operation: PastOperation, changes: Change) -> dict[str, Any]:
-    """A past operation with its revisions, oldest first, and what it changed."""
-    entries = [document(revision) for revision in reversed(operation.revisions)]
-    return {**document(operation), "entries": entries, "changes": changes.diff}
-
-
-def trace_document(trace: Trace) -> dict[str, Any]:
-    """One trace, its events as they were kept."""
-    return {"trace": trace.name, "events": trace.events}

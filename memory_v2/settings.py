@@ -84,7 +84,7 @@ class Settings:
 
     @property
     def clock(self) -> Callable[[], datetime] | None:
-        """The clock that stands still at `now`; `None` for the real one."""
+        """The clock that is still at `now`; `None` for the real one."""
         moment = self.now
         return (lambda: moment) if moment else None
 

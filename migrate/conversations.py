@@ -1,6 +1,6 @@
 """The conversations of ChatGPT and of Claude, as both export them: a zip file or its folder, with `conversations.json`.
 
-Each conversation is a document with its title and its day; what was said stands below who said it, in the order of the
+Each conversation is a document with its title and its day; what was said is below who said it, in the order of the
 branch that was shown last. Attachments, tools and drafts that were left are no part of it.
 """
 

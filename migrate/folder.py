@@ -16,15 +16,14 @@ from memory_v2.files.links import Link, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
 from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
-from memory_v2.storage.names import SUFFIX, is_entry_place
 from memory_v2.text.calendar import named_day
-from memory_v2.text.plain import plain
 from memory_v2.text.slug import slug
+from memory_v2.text.words import plain
 from memory_v2.tree.block import Block, parse_blocks, readable, split_lines
 from memory_v2.tree.edit import new_blocks
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.page import own_title
-from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT
+from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT, SUFFIX, is_entry_place
 
 OPENING = 2_000
 """How much of a document is read for its title, in characters."""

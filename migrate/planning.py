@@ -23,7 +23,7 @@ from memory_v2.storage.base import stored_page
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.slug import slug
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from memory_v2.tree.alike import alike
 from memory_v2.tree.block import encode
 from memory_v2.tree.edit import is_bare, new_blocks, text_of

@@ -17,8 +17,8 @@ from memory_v2.models.offline.documents import title_of_file
 from memory_v2.operations.imports import Batch, Incoming, Way
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
-from memory_v2.text.plain import capitalized, plain
 from memory_v2.text.slug import slug
+from memory_v2.text.words import capitalized, plain
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import prefixes
 from memory_v2.tree.source import Source

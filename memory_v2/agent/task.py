@@ -12,7 +12,7 @@ from memory_v2.agent.arguments import Argument, ToldAs, checked, schema_of
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import Brief
-from memory_v2.tree.numbers import Numbers
+from memory_v2.tree.edit import Numbers
 
 A = TypeVar("A")
 

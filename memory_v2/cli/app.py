@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +14,23 @@ from memory_v2.cli.verb import WHICH_MEMORY, ChosenMemory, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
 SECTIONS = {
-    "Every day": ("write", "search", "read", "tree", "edit", "capture", "history", "undo", "check", "view", "init"),
-    "More: pages": ("ls", "replace", "split", "merge", "rename", "delete", "graph"),
-    "More: entries": ("entries", "route", "consolidate", "age", "verify", "promote", "dedupe", "status", "domains"),
-    "More: what has changed": ("show", "diff", "blame", "restore", "checkpoint", "forget", "gc", "trace", "replay"),
-    "More: in and out": ("import", "migrate", "export"),
-    "More: agents and settings": ("mcp", "context", "config"),
+    "Every day": "pages.write overview.search pages.read overview.tree pages.edit entries.capture history.history "
+    "history.undo overview.check view.view connect.init",
+    "More: pages": "overview.ls pages.replace pages.split pages.merge pages.rename pages.delete overview.graph",
+    "More: entries": "app.entries entries.route entries.consolidate entries.age entries.verify entries.promote "
+    "entries.dedupe entries.status entries.domains",
+    "More: what has changed": "history.show history.diff history.blame history.restore app.checkpoint history.forget "
+    "history.gc traces.trace traces.replay",
+    "More: in and out": "transfer.import transfer.migrate transfer.export",
+    "More: agents and settings": "agents.mcp agents.context agents.config",
 }
-"""The verbs of `silica memory` in the order of its help, by purpose."""
-MODULES = {
-    "pages": ("write", "read", "edit", "replace", "split", "merge", "rename", "delete"),
-    "overview": ("search", "tree", "ls", "graph", "check"),
-    "entries": ("capture", "route", "consolidate", "age", "verify", "promote", "dedupe", "status", "domains"),
-    "history": ("history", "undo", "show", "diff", "blame", "restore", "forget", "gc"),
-    "traces": ("trace", "replay"),
-    "transfer": ("import", "migrate", "export"),
-    "agents": ("mcp", "context", "config"),
-    "connect": ("init",),
-    "view": ("view",),
-    "app": ("entries", "checkpoint"),
-}
-"""The modules of this folder, with the verbs in each. That of `show`, which means something else there, is
-`show_verb`."""
-ENTRIES_VERBS = ("ls", "import", "export", "show", "retract")
-CHECKPOINT_VERBS = ("create", "list", "show", "export", "load", "restore")
-NOTES_VERBS = ("index", "status", "search", "extract", "digest", "audit", "graph", "watch", "archive", "undo")
-NOTES_MODULES = {
-    "notes": ("index", "status", "search", "graph", "archive", "undo"),
-    "notes_findings": ("extract", "digest", "audit", "watch"),
+"""The verbs of `silica memory` by purpose, in the order of its help, each below the module of this folder that has it.
+That of `show`, which means something else there, is `show_verb`."""
+ENTRIES = {"Commands": "entries.ls entries.import entries.export entries.show entries.retract"}
+CHECKPOINTS = {"Commands": "history.create history.list history.show history.export history.load history.restore"}
+NOTES = {
+    "Verbs": "notes.index notes.status notes.search notes_findings.extract notes_findings.digest notes_findings.audit "
+    "notes.graph notes_findings.watch notes.archive notes.undo",
 }
 
 
@@ -57,24 +46,24 @@ class Verbs(click.Group):
     def __init__(
         self,
         *args: Any,
-        sections: Mapping[str, Sequence[str]],
-        modules: Mapping[str, Sequence[str]],
+        sections: Mapping[str, str],
         prefix: str = "",
         **extra: Any,
     ) -> None:
-        super().__init__(*args, **{"invoke_without_command": True, **extra})
-        self._sections, self._prefix = sections, prefix
-        self._modules = {verb: module for module, verbs in modules.items() for verb in verbs}
+        super().__init__(*args, **extra)
+        self._sections, self._prefix = {purpose: names.split() for purpose, names in sections.items()}, prefix
+        named = (name.split(".") for names in self._sections.values() for name in names)
+        self._modules = {verb: module for module, verb in named}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the sections, not by name."""
-        return [verb for verbs in self._sections.values() for verb in verbs]
+        return list(self._modules)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each purpose."""
         longest = max(map(len, self._modules))
-        for purpose, verbs in self._sections.items():
-            found = ((verb, self.get_command(ctx, verb)) for verb in verbs)
+        for purpose, names in self._sections.items():
+            found = ((verb, self.get_command(ctx, verb)) for verb in (name.partition(".")[2] for name in names))
             room = formatter.width - longest - 6
             with formatter.section(purpose):
                 formatter.write_dl([(f"{verb:{longest}}", c.get_short_help_str(room)) for verb, c in found if c])
@@ -108,7 +97,7 @@ class Commands(Program):
         return loaded(module, cmd_name) if module else super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=Commands, invoke_without_command=True)
+@click.group(cls=Commands)
 @click.version_option(__version__, prog_name="silica", message="%(prog)s %(version)s")
 @click.pass_context
 def silica(context: click.Context) -> None:
@@ -126,8 +115,6 @@ def silica(context: click.Context) -> None:
     undo, check, view, init. More: silica memory --help
     """
     context.obj = ChosenMemory(None, None)
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 ENVIRONMENT = """
@@ -167,8 +154,8 @@ Exit codes:
     "memory",
     cls=Verbs,
     sections=SECTIONS,
-    modules=MODULES,
     epilog=ENVIRONMENT,
+    invoke_without_command=True,
     options_metavar="[--path FOLDER] [--model NAME]",
     subcommand_metavar="VERB ...",
 )
@@ -210,12 +197,10 @@ def memory(ctx: click.Context, path: str | None, project: Path | None, persona: 
 @silica.group(
     "notes",
     cls=Verbs,
-    sections={"Verbs": NOTES_VERBS},
-    modules=NOTES_MODULES,
+    sections=NOTES,
     subcommand_metavar="VERB [FOLDER] ...",
 )
-@click.pass_context
-def notes(ctx: click.Context) -> None:
+def notes() -> None:
     """Read any folder of Markdown: MEMORY.md and daily logs, a vault, a memory.
 
     Nothing in the folder is changed, except by 'archive --apply'. What is read is kept in your cache folder, so that
@@ -239,20 +224,16 @@ def notes(ctx: click.Context) -> None:
       0 success · 1 something found by 'audit --fail-on' · 2 usage error
       4 storage failed
     """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 @click.group(
     cls=Verbs,
-    sections={"Commands": ENTRIES_VERBS},
-    modules={"entries": ENTRIES_VERBS},
+    sections=ENTRIES,
     prefix="entries_",
     epilog=WHICH_MEMORY.format(verb="entries"),
     subcommand_metavar="VERB ...",
 )
-@click.pass_context
-def entries(context: click.Context) -> None:
+def entries() -> None:
     """List, show and retract entries, bring some in, and write them out.
 
     Entries are what 'silica memory capture' puts down: short, dated observations. With --json, each verb prints one
@@ -263,20 +244,16 @@ def entries(context: click.Context) -> None:
       silica memory entries ls --tag ctr --json
       silica memory entries show hawk/obs-2026-02-15-001
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
 
 
 @click.group(
     cls=Verbs,
-    sections={"Commands": CHECKPOINT_VERBS},
-    modules={"history": CHECKPOINT_VERBS},
+    sections=CHECKPOINTS,
     prefix="checkpoint_",
     epilog=WHICH_MEMORY.format(verb="checkpoint"),
     subcommand_metavar="VERB ...",
 )
-@click.pass_context
-def checkpoint(context: click.Context) -> None:
+def checkpoint() -> None:
     """Name a point of the history, export it, and go back to it.
 
     A checkpoint holds all pages and entries as they are when it is made. Exported, it is a file with a version and a
@@ -288,5 +265,3 @@ def checkpoint(context: click.Context) -> None:
       silica memory checkpoint export before-the-move backup.jsonl
       silica memory --path ./other checkpoint load backup.jsonl
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from memory_v2.cli.output import drop_output, out_json, tell
+from memory_v2.cli.output import drop_output, out, out_json, tell
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,
@@ -72,12 +72,12 @@ class Program(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """As click does, where help is printed."""
-        with _pipe():
+        with _printing():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """As click does, where everything else is printed."""
-        with _pipe():
+        with _printing():
             return super().invoke(ctx)
 
     def resolve_command(
@@ -96,9 +96,14 @@ class _PipeClosed(Exception):
 
 
 @contextmanager
-def _pipe() -> Iterator[None]:
+def _printing() -> Iterator[None]:
+    """A group without a verb prints its help. A closed pipe is no error of ours."""
     try:
-        yield
+        try:
+            yield
+        except click.exceptions.NoArgsIsHelpError as error:
+            out(error.format_message())
+            raise click.exceptions.Exit from None
     except BrokenPipeError as error:  # before click turns it into exit code 1
         raise _PipeClosed from error
 

@@ -386,7 +386,7 @@ def dedupe() -> None:
 def consolidate() -> None:
     """Work entries into the pages that they belong to.
 
-    The entries of each home are read together. Each one then stands on a page to the letter, or is told there in other
+    The entries of each home are read together. Each one is then on a page to the letter, or is told there in other
     words with all its facts, or is named as said already. It says which page that is, and each line on the page says
     which entry it came from. Entries in the inbox are left: route them first, or say --home inbox.
 

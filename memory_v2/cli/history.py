@@ -30,7 +30,7 @@ from memory_v2.cli.show import changed, label, plan_lines, renders, show
 from memory_v2.cli.verb import Most, TextFile, Words, Yes, given_text, misuse, verb
 from memory_v2.memory import Memory
 from memory_v2.memory_checkpoints import Checkpoints
-from memory_v2.serialize import document, shown_document
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT, page_path
 
@@ -99,7 +99,7 @@ def show_verb(memory: Memory, revision: str) -> Iterator[Output]:
       silica memory show 3fa09c
     """
     operation, changes = memory.show(revision)
-    yield Document(shown_document(operation, changes))
+    yield Document(operation, entries=operation.revisions[::-1], changes=changes.diff)
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
     yield f"{label(operation.id)}  {operation.when:%Y-%m-%d %H:%M:%S} UTC{style(undone, fg='yellow')}"
     for entry in reversed(operation.revisions):
@@ -386,12 +386,12 @@ def forget(
 ) -> Iterator[Output]:
     """Take a text, a page or lines out of the memory and its past, for good.
 
-    It goes from pages, history, traces, pending notes, index and old versions in a bucket; '(forgotten)' stands in its
+    It goes from pages, history, traces, pending notes, index and old versions in a bucket; '(forgotten)' is in its
     place. This cannot be undone, and needs --yes where nobody can be asked. The history says that something was
     forgotten, not what. What you pass as an argument stays in your shell's history: better use standard input.
 
     A text is found to the letter: other spellings, which are shown, stay. With --page the page goes, and each line that
-    it has or had, unless the line also stands on another page. With --lines only these lines go, wherever they stand.
+    it has or had, unless the line is also on another page. With --lines only these lines go, wherever they stand.
 
     \b
     Examples:

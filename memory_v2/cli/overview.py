@@ -32,7 +32,7 @@ from memory_v2.cli.show import confidence, degraded, graph_output, how_to_begin,
 from memory_v2.cli.verb import GraphForm, Option, ended, verb
 from memory_v2.memory import Memory
 from memory_v2.operations.results import EntryResult
-from memory_v2.serialize import check_document, document
+from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.tree.path import ROOT
 
@@ -194,7 +194,8 @@ def check(
         checkup = memory.checkup(apply)
     changes = checkup.changes
     count, entries = len(memory.storage.list_files()), sum(1 for _ in memory.entries.store.places())
-    yield Document(check_document(checkup, count), entries=entries)
+    repaired = {"mended": checkup.mended, "result": changes} if changes else {}
+    yield Document({"pages": count, "findings": checkup.findings} | repaired, entries=entries)
     for finding in checkup.mended:
         yield _finding(finding, "mended", "green", f"(done: {finding.mend})")
     for finding in checkup.findings:

@@ -30,7 +30,6 @@ from memory_v2.cli.show import renders, show
 from memory_v2.cli.verb import Option, ended, misuse, verb
 from memory_v2.errors import InvalidText, SilicaError
 from memory_v2.memory import Memory
-from memory_v2.serialize import trace_document
 from memory_v2.text.amounts import counted, dollars
 from memory_v2.trace.recording import LAST, SUFFIX, Event
 from memory_v2.trace.story import Line, summary
@@ -80,7 +79,7 @@ def trace(
     with _whole(name):
         found = memory.trace(name)
         lines = list(story(found.events, full))
-    yield Document(trace_document(found))
+    yield Document(trace=found.name, events=found.events)
     yield style(f"trace {plain(found.name)}", dim=True)
     yield from lines
     if not full and on_terminal(sys.stdout):
@@ -150,7 +149,7 @@ def _summary(memory: Memory, name: str) -> dict[str, Any]:
 
 @contextmanager
 def _whole(name: str) -> Iterator[None]:
-    """Tells what stands in a trace. A file that somebody made by hand may hold anything: then it is `InvalidText`."""
+    """Tells what is in a trace. A file that somebody made by hand may hold anything: then it is `InvalidText`."""
     try:
         yield
     except SilicaError:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
+from itertools import starmap
 from typing import Any
 
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
 from memory_v2.entries.curation import Stock, keep_planned, part_of, planned, stock_of
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
-from memory_v2.entries.places import check_agent, place_of
+from memory_v2.entries.places import check_agent
 from memory_v2.entries.references import Targets
 from memory_v2.entries.store import EntryStore, entries_of
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError
@@ -29,13 +30,12 @@ from memory_v2.operations.guard import missing_from
 from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
-from memory_v2.storage.base import PLANS, stored_page, version_of
+from memory_v2.storage.base import PLANS, stored_page
 from memory_v2.storage.history import PageChange, Revision
 from memory_v2.storage.overlay import OverlayStorage
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted, counted_entries
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
+from memory_v2.text.words import normal, shorten
 from memory_v2.tree.block import decode, encode, parse_blocks
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, read_page
@@ -277,15 +277,6 @@ def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
     was when the plan was made."""
     refresh(context)
     draft = Draft(context)
-    for change in plan.changes:
-        if place_of(change.path):
-            draft.beside += (change,)
-            continue
-        draft.before(change.path)
-        now = draft.read[change.path]
-        if (now.data if now else None) != change.before:
-            raise StorageConflict(f"the page {change.path!r} has changed since the plan was made; {AGAIN}")
-        draft.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
     store.make_ready()
     store.pick_up()
     decisions = plan.facts["decisions"]
@@ -300,6 +291,8 @@ def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
         when=context.now(),
     )
     try:
+        for change in plan.changes:
+            draft.take(change)
         return commit(draft, exact=True, may_be_large=True, revision=revision).revision.id[:12]
     except StorageConflict as error:
         raise StorageConflict(f"the memory has changed since the plan was made ({error}); {AGAIN}") from error
@@ -310,7 +303,8 @@ def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
 
 def _keep(store: EntryStore, asked: object, plan: Plan) -> None:
     steps = [
-        asdict(replace(step, changes=())) | {"changes": [_kept_change(change) for change in step.changes]}
+        {field.name: getattr(step, field.name) for field in fields(step)}
+        | {"changes": [[one.path, *map(_text, (one.before, one.after))] for one in step.changes]}
         for step in plan.steps
     ]
     kept = {name: getattr(plan, name) for name in ("title", "facts", "decided_by", "degraded")}
@@ -318,34 +312,21 @@ def _keep(store: EntryStore, asked: object, plan: Plan) -> None:
     keep_planned(store.storage.state, "consolidate", asked, {**kept, "warnings": warnings, "steps": steps})
 
 
-def _kept_change(one: PageChange) -> list[str | None]:
-    before = None if one.before is None else version_of(one.before)
-    return [one.path, before, None if one.after is None else decode(one.after)]
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else decode(data)
 
 
 def _kept(store: EntryStore, asked: object) -> Plan | None:
-    """The plan that was made last, or `None` if it was for other entries or another model, or was carried out. Raises
-    `StorageConflict` if a page or an entry has changed since."""
+    """The plan that was made last, or `None` if it was for other entries or another model, or was carried out."""
     kept = planned(store.storage.state, "consolidate", asked)
     try:
-        found = [
-            (Step(**one | {"changes": ()}), [_found_change(store, *change) for change in one["changes"]])
-            for one in kept.pop("steps")
-        ]
-        plan = Plan("consolidate", **kept | {"warnings": tuple(Finding(**one) for one in kept["warnings"])})
+        steps = tuple(Step(**one | {"changes": tuple(starmap(_change, one["changes"]))}) for one in kept.pop("steps"))
+        warnings = tuple(Finding(**one) for one in kept.pop("warnings"))
+        plan = Plan("consolidate", steps=steps, warnings=warnings, **kept)
     except (KeyError, TypeError, ValueError):  # there is none, or it is damaged
         return None
-    if all(change.before == change.after for _, changes in found for _, change in changes):
-        return None
-    for step, changes in found:
-        for was, change in changes:
-            if was != (None if change.before is None else version_of(change.before)):
-                what = f"the entry {step.name}" if place_of(change.path) else f"the page {step.name!r}"
-                raise StorageConflict(f"{what} has changed since the plan was made; {AGAIN}")
-    steps = (replace(step, changes=tuple(change for _, change in changes)) for step, changes in found)
-    return replace(plan, steps=tuple(steps))
+    return None if all(store.data(change.path) == change.after for change in plan.changes) else plan
 
 
-def _found_change(store: EntryStore, path: str, before: str | None, after: str | None) -> tuple[str | None, PageChange]:
-    """A change that was kept: the version that it was planned for, and the change of what is there now."""
-    return before, PageChange(path, store.data(path), None if after is None else encode(after))
+def _change(path: str, *texts: str | None) -> PageChange:
+    return PageChange(path, *(None if text is None else encode(text) for text in texts))

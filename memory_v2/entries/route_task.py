@@ -26,7 +26,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan
 from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import encode
-from memory_v2.tree.numbers import parse_numbers, show_numbers
+from memory_v2.tree.edit import parse_numbers, show_numbers
 
 MAX_ENTRIES = 30
 """How many entries are sorted by one decision: as many as a reader compares at a glance."""

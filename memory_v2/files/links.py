@@ -1,4 +1,4 @@
-"""The links between the files of a folder: what stands in a text, and which file it leads to.
+"""The links between the files of a folder: what is in a text, and which file it leads to.
 
 `[[name]]` is looked for as vaults do: a path from the file or from the folder, else the name of a file anywhere, a
 title or an alias, else nearly one of these. `[words](path)` and `[words]: path` are paths from the file or from the

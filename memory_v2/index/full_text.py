@@ -12,7 +12,7 @@ from datetime import date, datetime
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
+Paths: TypeAlias = Collection[str]
 
 logger = logging.getLogger(__name__)
 
@@ -145,9 +146,9 @@ class FullTextIndex:
         """Whether no page is in the index: what was removed before it was made, only the history knows."""
         return not self._tables.all_known()[1]
 
-    def refresh(self, on_change: OnChange = _accept, only: Collection[str] | None = None) -> Collection[str]:
-        """Indexes the pages whose stamps have changed, and returns their paths; with `only`, looks at these pages at
-        least.
+    def refresh(self, on_change: OnChange = _accept, only: Paths | None = None, but: Paths = ()) -> Paths:
+        """Indexes the pages whose stamps have changed, but not these, and returns their paths; with `only`, looks at
+        these pages at least.
 
         `on_change` gets the paths first. If it returns `False`, the next refresh passes it these pages again. It is
         called with no lock of the index held, so it may take the storage's lock, which the caller may hold already.
@@ -156,7 +157,7 @@ class FullTextIndex:
 
         def work() -> Collection[str]:
             changed = self._store.run(
-                lambda: self._tables.refresh(on_change) if some is None else self._tables.look(some, on_change)
+                lambda: self._tables.refresh(on_change, but) if some is None else self._tables.look(some, on_change)
             )
             self._failure = ""
             return changed
@@ -167,10 +168,14 @@ class FullTextIndex:
 
         return self._or(work, look)
 
-    def update(self, changed: Iterable[Page], removed: Iterable[str], recorded: Change = NO_CHANGE) -> None:
-        """Indexes the pages that a commit has just stored, as `recorded`. The cost depends on these pages only."""
+    def update(
+        self, changed: Iterable[Page], removed: Iterable[str], recorded: Change = NO_CHANGE, divided_next: Paths = ()
+    ) -> None:
+        """Indexes the pages that a commit has just stored, as `recorded`. The cost depends on these pages only. The
+        text of those that are `divided_next` is left to the commit that does so, or else to the next refresh."""
+        source = self._source
         # No stamp is asked for: it could be that of an edit made meanwhile. The next refresh reads these once.
-        incoming = [IncomingPage(page, page.size, "", last_updated(self._source, page)) for page in changed]
+        incoming = [IncomingPage(p, p.size, "", last_updated(source, p), p.path in divided_next) for p in changed]
         edits = Edits(incoming, list(removed))
         # Whether other pages are in the tables does not matter here: a commit costs no walk over them.
         self._store.run(lambda: self._tables.write(edits))

@@ -186,12 +186,12 @@ class PageTables:
         self._known = Kept(read_known)
         self.graph = Kept(read_graph, read_graph_again)
 
-    def refresh(self, on_change: OnChange) -> set[str]:
-        """Looks at all pages, and returns the paths of those that have changed. Raises `Unreadable` if none can be
-        read."""
+    def refresh(self, on_change: OnChange, but: Collection[str] = ()) -> set[str]:
+        """Looks at all pages that are not in `but`, and returns the paths of those that have changed. Raises
+        `Unreadable` if none can be read."""
         state, known = self.all_known()
         stamps = list(self._source.stamps())
-        stale = [stamp for stamp in stamps if is_stale(known, stamp)]
+        stale = [stamp for stamp in stamps if is_stale(known, stamp) and stamp.path not in but]
         hidden = tuple(self._source.unlisted_folders())
         gone = {path for path in known.keys() - {stamp.path for stamp in stamps} if not path.startswith(hidden)}
         changed = set(gone)

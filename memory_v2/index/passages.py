@@ -17,9 +17,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from memory_v2.text.calendar import named_day
 from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year, named_span
 from memory_v2.text.days import heading_day, last_date, newest_part, own_day, unmarked
-from memory_v2.text.sentences import sentences
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import normal
+from memory_v2.text.words import normal, sentences
 from memory_v2.tree.block import Block, filled_lines, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY

@@ -41,18 +41,21 @@ class Known(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class IncomingPage:
     """A page to be put into the tables, with its stamp. `mark` is empty if the stamp is not known yet. A page that
-    is not `is_known` counts as changed at the next refresh."""
+    is not `is_known` counts as changed at the next refresh, and so does one that `is_divided_next`, of which only the
+    links are there."""
 
     page: Page
     size: int
     mark: str
     last_updated: datetime
+    is_divided_next: bool = False
     is_known: bool = True
 
     @property
     def known(self) -> Known:
         """What the next refresh compares the page with. An empty digest equals none, so the page counts as changed."""
-        return Known(self.size, self.mark, page_digest(self.page.data) if self.is_known else b"")
+        is_known = self.is_known and not self.is_divided_next
+        return Known(self.size, self.mark, page_digest(self.page.data) if is_known else b"")
 
 
 Row: TypeAlias = tuple[object, ...]
@@ -118,6 +121,8 @@ def prepare_page(incoming: IncomingPage) -> Prepared:
     """The rows of a page. This is the slow part of indexing, and needs no connection.
 
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
+    if incoming.is_divided_next:
+        return _prepared(incoming, [], [])
     try:
         page, found = incoming.page, passages(incoming.page)
         above = [(*passage.section, passage.source) for passage in found]

@@ -12,7 +12,7 @@ from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.delegated import Question
 from memory_v2.models.estimate import with_usage
 from memory_v2.models.provider import parsed_arguments
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 
 DECIDE = "decide_memory"
 DECIDED_BY_HOST = ("write_memory", "split_memory")

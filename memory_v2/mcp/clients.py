@@ -14,7 +14,7 @@ from mcp_types import RequestId
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from memory_v2.mcp.resources import uri_of
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 
 LONGEST_NAME = 40
 """Limits the name of a client in the history, in characters."""

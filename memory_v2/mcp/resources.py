@@ -20,7 +20,7 @@ from mcp_types import (
 from memory_v2.errors import PageNotFound, UsageError
 from memory_v2.mcp.frame import framed
 from memory_v2.memory import Memory
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.path import ROOT, page_path
 
 SCHEME = "memory://"

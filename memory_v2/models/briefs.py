@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from memory_v2.index.base import Hit
 from memory_v2.tree.block import Block
 from memory_v2.tree.graph import Graph
+from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import ChildLink, Page
 from memory_v2.tree.path import TakenPaths
 from memory_v2.tree.source import NO_SOURCE, Source
@@ -160,7 +162,7 @@ def _is_seen(hit: Hit, seen: Mapping[str, frozenset[int] | None]) -> bool:
     return hit.path in seen and (blocks is None or not hit.block or hit.block in blocks)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SplitBrief:
     """A page to be split. Afterwards the page must be below `target` bytes and each child below `threshold`; new
     children may not use the paths in `taken`. Most of a `crowded` page are links, which are grouped until at most
@@ -179,6 +181,11 @@ class SplitBrief:
     is_piece: Callable[[str], bool]
     about: Callable[[str], Page | None] = lambda path: None
     meaning: Callable[[], Callable[[str], Sequence[float]] | None] = lambda: None
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The headings of the page."""
+        return Outline(self.view.page.blocks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import astuple, replace
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, Usage
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 
 
 def with_usage(reply: Reply, conversation: Conversation, price: Callable[[Usage], float | None]) -> Reply:

@@ -106,7 +106,7 @@ def _in_the_way(folder: Path, name: str) -> Iterator[str]:
 
 
 def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Collection[str]) -> dict[str, list[str]]:
-    """What notes have that stands nowhere else, or is not done yet, by their names."""
+    """What notes have that is nowhere else, or is not done yet, by their names."""
     findings = audit_notes(context, Choice(), [missing]).findings
     uncurated = Counter(finding.path for finding in findings if finding.about not in captured)
     pending = Counter(

@@ -73,7 +73,7 @@ _TEMPLATE = re.compile(
 )
 
 _MAY_BE_TEMPLATE = re.compile(r"[{<\[]|YYYY|TBD|____")
-"""One of these stands in each place of a form. Most lines have none, which is told faster."""
+"""One of these is in each place of a form. Most lines have none, which is told faster."""
 
 
 def is_template(name: str) -> bool:

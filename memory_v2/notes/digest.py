@@ -12,9 +12,7 @@ from datetime import date
 from memory_v2.notes.extract import Extracted, Wanted, collected, states_amount
 from memory_v2.notes.languages import Category
 from memory_v2.notes.measures import Reading
-from memory_v2.text.plain import shorten
-from memory_v2.text.tokens import tokens
-from memory_v2.text.words import folded
+from memory_v2.text.words import folded, shorten, tokens
 
 SHOWN = 110
 """How much of an item is shown in a digest, in characters."""

@@ -49,7 +49,7 @@ class Extracted:
 
     @property
     def place(self) -> str:
-        """Where it stands: `memory/2026-02-09.md:12`."""
+        """Where it is: `memory/2026-02-09.md:12`."""
         return f"{self.file}:{self.first_line}"
 
 

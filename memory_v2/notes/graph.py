@@ -1,7 +1,7 @@
 """Who and what is named where: files, people and projects, with the links between files and the mentions in them.
 
 A person is somebody whom a label, a heading, a link or a handle tells to be one; a project has a file in a folder of
-projects, or stands below a heading that says so. Once known, a name counts wherever it is written the same way.
+projects, or is below a heading that says so. Once known, a name counts wherever it is written the same way.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LINKED = re.compile(r"\[\[[^\[\]]*\]\]|\]\([^()]*\)|https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NoteNode:
     """A file, a person or a project. `id` is its kind and its name."""
 
     id: str
@@ -47,7 +47,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class NoteEdge:
     """A file links to another one, or mentions somebody or something: how often, and where first."""
 
     source: str
@@ -61,8 +61,8 @@ class Edge:
 class NotesGraph:
     """The nodes with most edges first, and the edges; and how many of each are left out."""
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[NoteNode, ...]
+    edges: tuple[NoteEdge, ...]
     nodes_left_out: int = 0
     edges_left_out: int = 0
 
@@ -96,16 +96,16 @@ def notes_graph(
     notes: Sequence[Note], extracted: Iterable[Extracted], resolver: LinkResolver, most: int = MOST
 ) -> NotesGraph:
     """The graph of these notes, with so many nodes at most: those with most edges."""
-    files = [Node(_id("file", note.name), "file", note.name) for note in notes]
-    people = [Node(_id("person", name), "person", name) for name in sorted(_people(extracted))]
+    files = [NoteNode(_id("file", note.name), "file", note.name) for note in notes]
+    people = [NoteNode(_id("person", name), "person", name) for name in sorted(_people(extracted))]
     taken = {node.name.casefold() for node in people}
     named = sorted(name for name in _projects(notes) if name.casefold() not in taken)
-    projects = [Node(_id("project", name), "project", name) for name in named]
+    projects = [NoteNode(_id("project", name), "project", name) for name in named]
     edges = [*_links(notes, resolver), *_mentions(notes, [*people, *projects], resolver)]
     return _capped([*files, *people, *projects], edges, most)
 
 
-def _capped(nodes: Sequence[Node], edges: Sequence[Edge], most: int) -> NotesGraph:
+def _capped(nodes: Sequence[NoteNode], edges: Sequence[NoteEdge], most: int) -> NotesGraph:
     degrees = Counter(end for edge in edges for end in (edge.source, edge.target))
     shown = sorted(nodes, key=lambda node: (-degrees[node.id], node.kind, node.name))[:most]
     ids = {node.id for node in shown}
@@ -148,7 +148,7 @@ def _is_name(name: str) -> bool:
     return SHORTEST <= len(name.lstrip("@")) <= LONGEST and re.search(r"[^\W\d_]", name) is not None
 
 
-def _links(notes: Sequence[Note], resolver: LinkResolver) -> Iterator[Edge]:
+def _links(notes: Sequence[Note], resolver: LinkResolver) -> Iterator[NoteEdge]:
     known = {note.name for note in notes}
     found: dict[tuple[str, str], list[str]] = {}
     for note, _, link in links(notes):
@@ -156,10 +156,10 @@ def _links(notes: Sequence[Note], resolver: LinkResolver) -> Iterator[Edge]:
             if name in known and name != note.name:
                 found.setdefault((note.name, name), []).append(f"{note.name}:{link.line}")
     for (source, target), where in sorted(found.items()):
-        yield Edge(_id("file", source), _id("file", target), "links", len(where), where[0])
+        yield NoteEdge(_id("file", source), _id("file", target), "links", len(where), where[0])
 
 
-def _mentions(notes: Sequence[Note], named: Sequence[Node], resolver: LinkResolver) -> Iterator[Edge]:
+def _mentions(notes: Sequence[Note], named: Sequence[NoteNode], resolver: LinkResolver) -> Iterator[NoteEdge]:
     among = [_pattern(named[start : start + NAMES_AT_ONCE]) for start in range(0, len(named), NAMES_AT_ONCE)]
     ids = {node.name.removeprefix("@"): node.id for node in named}
     files = {note.name for note in notes}
@@ -174,7 +174,7 @@ def _mentions(notes: Sequence[Note], named: Sequence[Node], resolver: LinkResolv
             for target in targets:
                 found.setdefault(target, []).append(where)
         for target, places in sorted(found.items()):
-            yield Edge(_id("file", note.name), target, "mentions", len(places), places[0])
+            yield NoteEdge(_id("file", note.name), target, "mentions", len(places), places[0])
 
 
 def _texts(note: Note) -> list[tuple[int, str]]:
@@ -184,6 +184,6 @@ def _texts(note: Note) -> list[tuple[int, str]]:
     return sorted((*headings, *items))
 
 
-def _pattern(named: Sequence[Node]) -> re.Pattern[str]:
+def _pattern(named: Sequence[NoteNode]) -> re.Pattern[str]:
     names = sorted((re.escape(node.name.removeprefix("@")) for node in named), key=lambda name: (-len(name), name))
     return re.compile(rf"(?<![\w@-])@?({'|'.join(names)})(?![\w-])")

@@ -28,7 +28,7 @@ _APART = re.compile(
 )
 """Code, addresses and quotations. Shorter ones are names: `the "research concierge" rule`."""
 _MAY_BE_APART = re.compile(r"[`<@/\"“«「]")
-"""One of these stands in each of them. Most lines have none, which is told ten times as fast."""
+"""One of these is in each of them. Most lines have none, which is told ten times as fast."""
 
 
 Key: TypeAlias = tuple[str, str]
@@ -140,12 +140,12 @@ def labels_as(label: str, cue: Cue) -> bool:
 
 
 def says(text: str, group: str, field: str) -> bool:
-    """Whether a phrase of a field of a group stands in a `bare` text."""
+    """Whether a phrase of a field of a group is in a `bare` text."""
     return (group, field) in _found(text)
 
 
 def languages_with(word: str, group: str, field: str) -> frozenset[str]:
-    """The languages in whose packs a `bare` word stands in a field of a group."""
+    """The languages in whose packs a `bare` word is in a field of a group."""
     return frozenset(name for name, words in _words_of(group, field).items() if word in words)
 
 

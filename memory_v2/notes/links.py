@@ -14,7 +14,7 @@ from memory_v2.notes.note import Item, Note
 from memory_v2.tree.block import Block
 
 _NO_FILE = re.compile(r"[#/~{$]")
-"""How what stands in the place of a path begins that is none from the note or the folder."""
+"""How what is in the place of a path begins that is none from the note or the folder."""
 _PLACEHOLDER = re.compile(r"[<>{}*…]|\.\.\.|(?:^|/)(?:path/to|(?:wiki)?links?\Z|url\Z|example|your-)", re.I)
 _SUFFIX = re.compile(r"\.(?:md|markdown|txt)\b", re.I)
 _STEM = re.compile(r"[\w./-]+\Z")

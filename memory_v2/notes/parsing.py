@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,7 @@ from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
 from memory_v2.text.days import heading_day, own_day
-from memory_v2.text.plain import plain, shorten
-from memory_v2.text.sentences import sentences
-from memory_v2.text.words import normal, words
+from memory_v2.text.words import normal, plain, sentences, shorten, words
 from memory_v2.tree.block import MAX_NESTING, Block, is_blank, markdown, parse_blocks, readable, split_lines
 from memory_v2.tree.front_matter import read_front_matter
 
@@ -212,7 +211,11 @@ def read_note(name: str, data: bytes) -> Note | LeftOut:
     by_file: Dated = (front.date, "front matter") if front.date else (named_day(name), "file name")
     parts = list(read_units(text))
     items = list(_items(name, parts, by_file))
-    sections = [described(section, _within(items, section)) for section in _sections(parts, len(split_lines(text)))]
+    lines = [item.first_line for item in items]
+    sections = [
+        described(section, items[bisect_left(lines, section.first_line) : bisect_right(lines, section.last_line)])
+        for section in _sections(parts, len(split_lines(text)))
+    ]
     title = next((section.heading for section in sections if section.level == 1), "")
     return Note(
         name=name,
@@ -232,10 +235,6 @@ def _sections(parts: Sequence[Heading | Unit], count: int) -> Iterator[Section]:
     starts = [Heading("", 0, 0), *headings] if not headings or headings[0].line else headings
     for heading, following in zip(starts, [*(start.line for start in starts[1:]), count], strict=True):
         yield Section(heading.words, heading.level, heading.line + 1, max(following, heading.line + 1))
-
-
-def _within(items: Sequence[Item], section: Section) -> list[Item]:
-    return [item for item in items if section.first_line <= item.first_line <= section.last_line]
 
 
 def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterator[Item]:

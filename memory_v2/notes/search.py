@@ -76,7 +76,7 @@ class NoteHit:
     statement; `…` stands for lines that are left out.
 
     `score` is from 0 to 1, and `signs` are what it is made of: each in words, with its points. `confidence` is how much
-    of what the query asks for stands there, from 0 to 1. `marks` say what it is (`decisions: marker`), `tags` are those
+    of what the query asks for is there, from 0 to 1. `marks` say what it is (`decisions: marker`), `tags` are those
     of its section, and `is_over` tells that it is done, struck out or superseded. `before` and `after` are the lines
     around it, if they were asked for.
     """
@@ -99,7 +99,7 @@ class NoteHit:
 
     @property
     def place(self) -> str:
-        """Where it stands: `memory/2026-02-09.md:12`."""
+        """Where it is: `memory/2026-02-09.md:12`."""
         return f"{self.file}:{self.first_line}" + (f"-{self.last_line}" if self.last_line > self.first_line else "")
 
 

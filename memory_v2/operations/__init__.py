@@ -9,6 +9,8 @@ from memory_v2.lazy import submodules
 if TYPE_CHECKING:
     from memory_v2.operations import (
         arrange,
+        commit,
+        context,
         dry_run,
         exact,
         forget,
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
         read,
         recovery,
         replay,
-        run,
         search_request,
         session_start,
         survey,

@@ -16,12 +16,12 @@ from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, followed, link_orphans, renamed_by_hand
 from memory_v2.operations.overgrown import split_overgrown
+from memory_v2.operations.page_lines import described, outdated_lines
 from memory_v2.operations.results import Finding, Result
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.storage.history import Change, HistoryDamaged
-from memory_v2.storage.names import SUFFIX
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
@@ -29,7 +29,7 @@ from memory_v2.tree.headings import Outline, digest, repeated_on
 from memory_v2.tree.link import Link, link_key
 from memory_v2.tree.merged import Merged, conflicts, is_torn, merged_sections
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.path import ROOT, SUFFIX, fold
 from memory_v2.tree.titles import section_blocks
 
 
@@ -65,8 +65,8 @@ def check(context: Context, apply: bool = False) -> Checkup:
 
 def _mend(context: Context) -> Result:
     """Makes pages of files with decomposed names, settles conflicts in the program's sections, creates a missing root,
-    follows pages that were renamed by hand, removes children that do not exist, links unreachable pages and splits
-    overgrown ones."""
+    follows pages that were renamed by hand, removes children that do not exist, links unreachable pages, replaces lines
+    that are out of date, and splits overgrown pages."""
     if context.storage.decomposed_names(rename=True):  # in the history, that is an edit by hand
         refresh(context, even_if_fresh=True)
     settled = _settle(context)
@@ -87,6 +87,11 @@ def _mend(context: Context) -> Result:
         if broken:
             draft.put(_unlist(page, broken))
     link_orphans(draft)
+    there = {path: draft.page(path) for path in paths}
+    for path, lines in outdated_lines(context.storage.history, there, draft.graph()).items():
+        for above, link in lines:
+            told = described(draft, draft.page(path))
+            draft.put(draft.page(above.path).with_description(link.target, told))
     revision = commit(draft)
     splits, problem = split_overgrown(context, paths)
     return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)
@@ -116,6 +121,8 @@ def _as_code(child: ChildLink) -> str:
     return f"{child.line[:start]}`{child.line[start:end]}`{child.line[end:]}"
 
 
+MAX_QUOTED = 80
+"""How much of a line is quoted in a finding, in characters."""
 _COPY = re.compile(r"(?P<page>.+?)(?:\.sync-conflict-[\w-]+| ?\([^()]*conflicted copy[^()]*\))", re.IGNORECASE)
 """The name of a file that a program has put beside another version of it, as Syncthing and Dropbox name it."""
 
@@ -133,6 +140,7 @@ def find_problems(context: Context) -> list[Finding]:
         *(f for page in pages.values() for f in _page(page, context.threshold)),
         *_copies(pages),
         *_links(pages, known, moved_pages(context, pages, graph, known)),
+        *_outdated(context, pages, graph),
         *_orphaned_sections(pages),
         *(Finding("unindexed", "error", path, 0, problem) for path, problem in context.index.problems().items()),
         *_ignored_files(ignored, storage.decomposed_names() if ignored else {}),
@@ -232,6 +240,15 @@ def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known
         return {}
     moved = renamed_by_hand(context.storage.history, pages)
     return {key: path for key, path in moved.items() if key not in known}
+
+
+def _outdated(context: Context, pages: Mapping[str, Page], graph: Graph) -> Iterator[Finding]:
+    """Lines that quote what their pages said once and do not say now."""
+    for path, lines in outdated_lines(context.storage.history, pages, graph).items():
+        for above, link in lines:
+            message = f"says of {path!r} what that page does not say now: {shorten(link.description, MAX_QUOTED)}"
+            line = above.line_of(above.text.index(link.line))
+            yield Finding("outdated-line", "notice", above.path, line, message, "describe the page again")
 
 
 def _copies(pages: Mapping[str, Page]) -> Iterator[Finding]:

@@ -1,50 +1,53 @@
 """Committing: the one place where a draft becomes a change, and what the history records of it.
 
-Pages that would lose their last link are linked again first, and the metadata is updated. Then, under one short lock,
-the draft is checked against changes by others, and the storage applies it: new pages first, then the pages that link to
-them, then removals, so that a reader never meets a dangling link.
+Pages that would lose their last link are linked again first, lines that quote what is gone from a page are replaced,
+and the metadata is updated. Then, under one short lock, the draft is checked against changes by others, and the storage
+applies it: new pages first, then the pages that link to them, then removals, so that a reader never meets a dangling
+link.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TypeVar
 
-from memory_v2.errors import StorageConflict
-from memory_v2.operations.context import Context, overgrown, refresh
+from memory_v2.agent.operation import Operation
+from memory_v2.errors import SilicaError, StorageConflict
+from memory_v2.operations.context import Context, look, overgrown, refresh
 from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.trace.recording import Event, Trace
 from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.page import Page, parse_page, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold
 
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
+MAX_FOLLOWED = 300
+"""Of how many pages that were edited by hand at once the lines are replaced, since a reader waits for it. A check
+finds the others."""
 MAX_CONFLICTS = 50
 """How often an operation is staged again after a conflict. Under the lock it succeeds at once, but while somebody saves
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(
-    context: Context, stage: Callable[[Draft], T], draft: Draft | None = None, look: bool = False
-) -> tuple[T, Change]:
+def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool = False) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. The first draft may be given. With `look`, what to change depends on which pages there are, so the
+    is faster twice. With `look`, what to change depends on which pages there are, so the
     index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
     change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
-            if attempt or draft is None:
-                refresh(context, even_if_fresh=look)
-                draft = Draft(context)
+            refresh(context, even_if_fresh=look)
+            draft = Draft(context)
             try:
                 staged = stage(draft)
                 locks.enter_context(context.storage.lock())
@@ -73,6 +76,7 @@ def commit(
     if not exact:
         _keep_reachable(draft)
         _link_created(draft)
+        _follow_lines(draft)
     pages = _changed(draft)
     context = draft.context
     if not pages and not draft.beside and not _unplaced(context, pages):
@@ -97,13 +101,46 @@ def commit(
 
         changes = (*_page_changes(draft, pages), *draft.beside)
         change = context.storage.commit(Change(changes, revision or revision_of(context, pages)), check)
-        _index(context, pages, change)
+        is_quick = context.model is context.planner  # it divides what is large at once
+        _index(context, pages, change, large if is_quick else ())
     note.after_change(change.paths, large)
     pages_changed = [
         {"path": page.path, "before": _text(page.before), "after": _text(page.after)} for page in change.pages
     ]
     context.operation.trace.add("commit", revision=change.revision.id[:12], pages=pages_changed)
     return change
+
+
+def _follow_lines(draft: Draft) -> None:
+    """Stages the lines of changed pages that quote what is gone."""
+    for path, page in list(draft.staged.items()):
+        before = draft.before(path)
+        if page and before and page.body != before.body and path in draft.context.index.graph().sources:
+            _tell_changed(draft, before, page)
+
+
+def _tell_changed(draft: Draft, before: Page, after: Page) -> None:
+    from memory_v2.operations.page_lines import tell_changed  # start-up: the planner tells lines
+
+    tell_changed(draft, before, after)
+
+
+def follow_edits(context: Context, edits: str) -> None:
+    """Replaces lines that quote what an edit by hand has taken from a page. It is part of the operation that these
+    `edits` are, so that one undo takes both back. A failure is only logged: nobody has asked for it."""
+    history, own = context.storage.history, replace(context, operation=Operation())
+    try:
+        with context.storage.lock(wait=False):
+            changes = history.difference(history.before(edits), edits)[:MAX_FOLLOWED]
+            draft = Draft(own)
+            for change in changes:
+                if change.before and change.after and (page := draft.find(change.path)):
+                    _tell_changed(draft, read_page(change.path, change.before), page)
+            if draft.staged:
+                summary = f"lines of {', '.join(change.path for change in changes)}"
+                commit(draft, revision=Revision("describe", shorten(summary, MAX_SUMMARY), edits, when=context.now()))
+    except SilicaError as error:
+        logger.info("lines could not be replaced after an edit by hand: %s", error)
 
 
 def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChange, ...]:
@@ -113,10 +150,10 @@ def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChan
     )
 
 
-def _index(context: Context, pages: dict[str, Page | None], change: Change) -> None:
+def _index(context: Context, pages: dict[str, Page | None], change: Change, large: Collection[str]) -> None:
     removed = (path for path, page in pages.items() if page is None)
     try:
-        context.index.update((page for page in pages.values() if page), removed, change)
+        context.index.update((page for page in pages.values() if page), removed, change, divided_next=large)
     except Exception:  # the pages are stored; the index catches up at the next refresh
         logger.exception("the index could not be updated after a change; the next refresh does it")
         context.freshness.expire()
@@ -136,7 +173,7 @@ def _changes_the_tree(draft: Draft, pages: dict[str, Page | None]) -> bool:
 def _check_meanwhile(draft: Draft, pages: dict[str, Page | None], may_be_out_of_reach: bool) -> None:
     """Raises `StorageConflict` if, together with changes by others, the change would leave a page out of reach, a link
     without its page, or two paths that differ only in case. Call it under the lock."""
-    refresh(draft.context)
+    look(draft.context)
     draft.forget_paths()
     created = [path for path, page in pages.items() if page is not None and draft.before(path) is None]
     kept = set(created) | {t for path, page in pages.items() for t in _lost_targets(draft, path, page)}
@@ -306,7 +343,7 @@ def _unplaced(context: Context, pages: Mapping[str, Page | None]) -> str:
 
 
 def unplaced_text(trace: Trace, pages: Mapping[str, Page | None]) -> str:
-    """The text of a write, to the letter, unless each block of it stands on these pages, as they are stored now. Empty
+    """The text of a write, to the letter, unless each block of it is on these pages, as they are stored now. Empty
     once the write is stored, and for other operations."""
     begin = _begin(trace)
     if begin["operation"] != "write" or trace.of("commit"):

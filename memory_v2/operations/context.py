@@ -1,4 +1,5 @@
-"""The parts that every operation works with, and when the index must look at all pages again.
+"""The parts that every operation works with, how one is run with its own limits, time and trace, and when the index
+must look at all pages again.
 
 An open memory updates its index with what it changes itself. What others change is seen by a look at all pages, which
 costs more the more pages there are. So it is made only if the last one is some time ago. If the history has moved
@@ -13,21 +14,33 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Final
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar, runtime_checkable
 
-from memory_v2.agent.operation import Operation
+from memory_v2.agent import load
+from memory_v2.agent.operation import Cost, Operation, new_id
 from memory_v2.errors import StorageError
+from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.store import Store
 from memory_v2.models.base import Model
+from memory_v2.operations.operation import RunningOperation, RunningOperations
+from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import History
 from memory_v2.storage.pending import PendingNote
 from memory_v2.text.calendar import Calendar, utc_now
+from memory_v2.trace.recording import Event, Trace, Traces
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import fold, is_entry
+
+if TYPE_CHECKING:
+    from memory_v2.index.entries import EntryIndex
 
 MAX_AGE = 1.0
 """How old, in seconds, the last look may be: a page edited by hand is noticed after this time at the latest."""
@@ -58,6 +71,8 @@ class Freshness:
         self._is_committing = False
         self.misses_removals = False
         """Whether pages may have been removed by hand before the index was made, which the history has not recorded."""
+        self.edits: list[str] = []
+        """The revisions of edits by hand whose lines have not been looked at."""
 
     @contextmanager
     def look(self, history: History, even_if_fresh: bool = False) -> Iterator[Collection[str] | None]:
@@ -120,7 +135,15 @@ class Freshness:
 
 
 def refresh(context: Context, even_if_fresh: bool = False) -> None:
-    """Records external edits in the history and brings the index up to date, if that is due."""
+    """Records external edits in the history and brings the index up to date, if that is due. Lines that quote what an
+    edited page no longer says are replaced."""
+    look(context, even_if_fresh)
+    while edits := context.freshness.edits:
+        context.follow_edits(context, edits.pop())
+
+
+def look(context: Context, even_if_fresh: bool = False) -> None:
+    """Refreshes, but changes no line: for an operation that is about to store its own change."""
 
     def record(paths: Collection[str]) -> bool:
         storage, freshness = context.storage, context.freshness
@@ -128,7 +151,8 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
         try:
             with storage.lock(wait=False), freshness.committing(storage.history):
                 removed = _removed(storage) if freshness.misses_removals else set()
-                storage.record_external_edits({*paths, *removed}, context.now())
+                if edits := storage.record_external_edits({*paths, *removed}, context.now()):
+                    freshness.edits.append(edits)
             freshness.misses_removals = False
             return True
         except StorageError as error:  # a read-only disk must not stop readers
@@ -137,7 +161,7 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
 
     with context.freshness.look(context.storage.history, even_if_fresh) as pages:
         if pages is None or pages:
-            context.index.refresh(record, pages)
+            context.index.refresh(record, pages, but=context.note.overgrown)  # it divides these next
 
 
 def _removed(storage: MemoryStorage) -> set[str]:
@@ -180,11 +204,16 @@ def has_loose_links(page: Page, graph: Graph) -> bool:
     return sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children) >= LEAST_GROUPS
 
 
+def _leave(context: Context, edits: str) -> None:
+    """Leaves the lines of edited pages as they are."""
+
+
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
     size of a page, in bytes, above which it is split; `timezone` says which day a moment falls on; `operation` is the
-    one that is running; `freshness` tells whether the index is up to date."""
+    one that is running; `freshness` tells whether the index is up to date; `follow_edits` replaces lines that
+    quote what an edit by hand has removed, given its revision."""
 
     storage: MemoryStorage
     index: FullTextIndex
@@ -195,6 +224,7 @@ class Context:
     timezone: tzinfo = UTC
     operation: Operation = field(default_factory=Operation)
     freshness: Freshness = field(default_factory=Freshness)
+    follow_edits: Callable[[Context, str], object] = _leave
 
     @property
     def calendar(self) -> Calendar:
@@ -212,3 +242,110 @@ class Context:
     def models(self) -> tuple[Model, ...]:
         """The models that decide, in order: the next one is asked if one fails."""
         return (self.model,) if self.model is self.planner else (self.model, self.planner)
+
+
+def open_context(
+    storage: MemoryStorage,
+    model: str | Model,
+    prices: Path | None,
+    threshold: int,
+    calendar: Calendar,
+    is_dense: bool,
+    store: Store,
+    entries: Callable[[], EntryIndex],
+) -> Context:
+    """The parts for the operations of a memory: its index is opened, with its `entries` in the same `store`, and
+    its model is loaded by its name. Raises `InvalidSetting`, `ModelError`."""
+    planner = load.load_model(load.OFFLINE)
+    decides = model
+    if isinstance(decides, str):
+        decides = planner if decides == load.OFFLINE else load.load_model(decides, prices)
+    return Context(
+        storage=storage,
+        index=FullTextIndex(
+            storage, None, storage.history, calendar, Dense() if is_dense else None, store=store, entries=entries
+        ),
+        model=decides,
+        planner=planner,
+        threshold=threshold,
+        now=calendar.now,
+        timezone=calendar.zone,
+    )
+
+
+STORED_ANYWAY = "the change was already being stored: it is in the memory, or will be finished on next use"
+
+MAX_NEWER = 50
+"""How many of the newest revisions are searched for an interrupted operation: far more than others can add within the
+moment of an interrupt."""
+
+
+R = TypeVar("R")
+
+
+@runtime_checkable
+class _HasCost(Protocol):
+    def with_cost(self, cost: Cost, trace: str) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs operations within the limits. `traces` is called after an operation, because the first write creates the
+    folder for traces. `running` lists the operations while they run. `on_event` is called with an operation's id and
+    each event of its trace."""
+
+    limits: Limits
+    traces: Callable[[], Traces | None]
+    running: RunningOperations = field(default_factory=RunningOperations)
+    on_event: Callable[[str, Event], object] | None = None
+
+    def run(
+        self,
+        context: Context,
+        operation: str,
+        act: Callable[[Context], R],
+        arguments: dict[str, Any],
+        id: str = "",  # noqa: A002 - as it is called in the history
+    ) -> R:
+        """Runs one operation and returns its result with cost and trace. The trace is saved even if the operation
+        fails. `id` is the id of an interrupted operation that is continued. Raises `Cancelled`."""
+        started = context.now().astimezone(UTC)
+        setting: dict[str, Any] = {
+            "model": context.model.name,
+            "threshold": context.threshold,
+            "limits": asdict(self.limits),
+        }
+        if context.index.is_dense:
+            setting["dense"] = True
+        if id:
+            setting["goes_on"] = True
+        id = id or new_id()  # noqa: A001 - as above
+        trace = Trace(listener=partial(self.on_event, id) if self.on_event else None)
+        current = Operation(self.limits, trace, id=id)
+        with self.running.added(RunningOperation(id, operation, started), current.cancellation):
+            trace.began(operation, arguments, started, **setting)
+            return self._recorded(replace(context, now=lambda: started, operation=current), operation, act)
+
+    def _recorded(self, context: Context, operation: str, act: Callable[[Context], R]) -> R:
+        current, trace, cancellation = context.operation, context.operation.trace, context.operation.cancellation
+        kept_as = ""
+        try:
+            result = act(context)
+            cancellation.end()
+        except BaseException as error:
+            trace.add("error", kind=type(error).__name__, message=str(error))
+            if isinstance(error, KeyboardInterrupt) and (trace.of("commit") or _is_recorded(context.storage, current)):
+                raise KeyboardInterrupt(STORED_ANYWAY) from error
+            raise
+        finally:
+            told = {"cancelled": True} if cancellation.is_cancelled else {}
+            trace.add("end", cost=asdict(current.cost), reads=trace.reads, **told)
+            if traces := self.traces():
+                kept_as = traces.save(trace, operation, context.now(), current.id)
+        return result.with_cost(current.cost, kept_as) if isinstance(result, _HasCost) else result
+
+
+def _is_recorded(storage: MemoryStorage, operation: Operation) -> bool:
+    """Whether the operation is in the history: its change is then in the memory or will be completed."""
+    newest = islice(storage.history.revisions(), MAX_NEWER)
+    return any(revision.operation == operation.id for revision in newest)

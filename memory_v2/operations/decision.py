@@ -16,9 +16,8 @@ from memory_v2.models.briefs import PageView, WriteBrief
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import Block, filled_lines, readable, split_lines
-from memory_v2.tree.edit import PageEdit, Run
+from memory_v2.tree.edit import Numbers, PageEdit, Run, parse_numbers, show_numbers
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page
 
 LIKELY_PAGES = 3
@@ -34,7 +33,7 @@ AROUND = 0.6
 OUTLINE = 0.3
 """How much of it is shown of its headings, the upper levels first."""
 OPENING = 300
-"""The largest block that is shown because it stands first or last, in bytes."""
+"""The largest block that is shown because it is first or last, in bytes."""
 GAP = 60
 """The largest gap, in bytes, that is shown all the same: to mark it would cost as much."""
 LINKS = 16
@@ -266,7 +265,7 @@ class Described:
 
 
 def words_above(page: Page, number: int) -> str:
-    """What stands above a block: the page's path and title, the headings of its section, and, if the page has sections,
+    """What is above a block: the page's path and title, the headings of its section, and, if the page has sections,
     the line below the title, which says what the page is about."""
     headings: list[Block] = []
     top = max(page.top, 1)
@@ -275,11 +274,6 @@ def words_above(page: Page, number: int) -> str:
         if block.kind == "heading":
             headings = [*(above for above in headings if above.level < block.level), block]
     return "\n".join([page.path.replace("-", " "), page.title, *(block.words for block in (*opening, *headings))])
-
-
-def below_title(page: Page, after: int) -> int:
-    """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
-    return max(after, page.top)
 
 
 def added_to(page: Page, body: Sequence[Block], dropped: Collection[int]) -> list[str]:

@@ -30,7 +30,7 @@ from memory_v2.tree.graph import Graph, edges_of, node_of
 from memory_v2.tree.link import link_key
 from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, prefixes
 from memory_v2.tree.source import NO_TEXT, Source
 from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 
@@ -112,6 +112,19 @@ class Draft:
         if None in self.staged.values():  # a path that a removed page has may be free
             return TakenPaths(self.paths()).clash(path)
         return self.context.index.graph().taken.clash(path) or self._new.clash(path)
+
+    def take(self, change: PageChange) -> None:
+        """Stages a change of a page or an entry, byte for byte. Raises `StorageConflict` if it is not as it was before
+        the change."""
+        if is_entry(change.path):
+            now = stored_page(self.context.storage, change.path)
+            self.beside.append(change)
+        else:
+            self.before(change.path)
+            now = self.read[change.path]
+            self.staged[change.path] = None if change.after is None else read_page(change.path, change.after)
+        if (now.data if now else None) != change.before:
+            raise StorageConflict(f"{change.path!r} has changed since")
 
     def expect_absent(self, path: str) -> None:
         """Raises `StorageConflict` if there is a page that this operation has never looked at, and would overwrite."""

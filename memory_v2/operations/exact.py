@@ -14,7 +14,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.texts import check_text, checked_source
-from memory_v2.operations.write import describe_again, ensure_page
+from memory_v2.operations.write import ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode
 from memory_v2.tree.edit import inserted, is_bare, new_blocks, replaced, text_of, with_text
 from memory_v2.tree.merged import tidied
@@ -118,7 +118,6 @@ def _changed(context: Context, path: str, change: Callable[[str], str], source: 
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; it cannot be edited alone")
         draft.put(with_text(page, change(text_of(page))))
         name_source(draft, source)
-        describe_again(draft, page, draft.page(path).blocks)
         return path
 
     return committed(context, stage)

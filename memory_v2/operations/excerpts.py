@@ -1,5 +1,5 @@
 """Hits as a person can read them: each a statement, and those that touch are one; or as many as fit into a number of
-tokens, each below a line that says where it stands.
+tokens, each below a line that says where it is.
 
 The lines are those of the page, in its order. Where lines between them are left out, a line `…` stands for them, and
 the lines of the result are all from the first to the last.
@@ -16,7 +16,7 @@ from memory_v2.errors import InvalidSetting, Unreadable
 from memory_v2.operations.results import EntryResult, SearchResult
 from memory_v2.settings import is_count
 from memory_v2.text.statement import Lines
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from memory_v2.tree.block import BYTE_ORDER_MARK, is_blank, readable, split_lines
 from memory_v2.tree.page import Page
 
@@ -108,7 +108,7 @@ class Excerpt:
         """Whether a lesser one becomes part of this: they share lines, or the next best goes on where this one ends.
         They must be of one section, day and source, and not too large as one, unless one holds the other.
 
-        What touches but is of another rank stays apart, and so does what stands above. Joined as well, they cost a
+        What touches but is of another rank stays apart, and so does what is above. Joined as well, they cost a
         fifth of the evidence in the first five turns (`bench.locomo`: .582 for .745)."""
         if self.text is not other.text:
             return False

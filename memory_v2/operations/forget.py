@@ -40,13 +40,11 @@ MAX_PASSES = 4
 others may have written it meanwhile."""
 MAX_SIMILAR = 8
 """How many other spellings of a text are named."""
-_NOTES = ("journal-damaged",)
-"""Notes in no folder that hold text."""
 
 
 @dataclass(frozen=True)
 class _Occurrences:
-    """Where something stands: the pages and entries that have it in their text or their path, how much of the history,
+    """Where something is: the pages and entries that have it in their text or their path, how much of the history,
     and names of notes. `rewrite` is the history without it, and `erasure` what is removed as a whole."""
 
     pages: tuple[str, ...]
@@ -144,7 +142,7 @@ def _find(context: Context, rules: Forgetting) -> _Occurrences:
     rewrite = storage.history.rewriting(rules)
     traces = tuple(kept.holding(rules.is_in_json)) if (kept := _traces(storage)) else ()
     entries = sorted(stamp.path for stamp in storage.stamps(ENTRIES))
-    notes = [*storage.state.names(PENDING), *storage.state.names(PLANS), *_NOTES]
+    notes = [*storage.state.names(PENDING), *storage.state.names(PLANS)]
     return _Occurrences(
         pages=tuple(path for path in (*storage.list_files(), *entries) if _is_on(storage, rules, path)),
         extent=rewrite.extent() if storage.history.begun else Extent(),
@@ -309,7 +307,7 @@ class Forgetting:
 
 
 def text_forgetting(text: str, paths: Collection[str]) -> Forgetting:
-    """The rules for a text, wherever it stands. `paths` are those that pages have or had. Raises `InvalidText` if it is
+    """The rules for a text, wherever it is. `paths` are those that pages have or had. Raises `InvalidText` if it is
     too short, and `NotAllowed` if the memory needs it."""
     text = text.strip()
     if len(encode(text)) < MIN_BYTES:
@@ -349,7 +347,7 @@ def lines_forgetting(storage: MemoryStorage, path: str, lines: str) -> Forgettin
 
 def page_forgetting(storage: MemoryStorage, path: str) -> Forgetting:
     """The rules for a page: it goes with its past, the links to it, and each line that it has or had, unless the line
-    now stands on another page. Raises `PageNotFound` if there never was such a page, and `NotAllowed` for the root."""
+    now is on another page. Raises `PageNotFound` if there never was such a page, and `NotAllowed` for the root."""
     if path == ROOT:
         raise NotAllowed("the root cannot be forgotten, every memory has one; name lines of it, or a text")
     history = storage.history

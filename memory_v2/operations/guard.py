@@ -14,9 +14,8 @@ from memory_v2.text.calendar import DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
-from memory_v2.text.sentences import clauses
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import content_words, general, has_cjk, words
+from memory_v2.text.words import clauses, content_words, general, has_cjk, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import new_page_path
@@ -114,7 +113,7 @@ def details(text: str) -> set[str]:
 
 def missing_from(block: Block, said: str, above: str = "") -> list[str]:
     """The details and other words of a block that a text lacks; or the beginning of the block, if the text has too few
-    of its words. `above` is what stands above the text: titles, headings and paths. Empty for a horizontal rule."""
+    of its words. `above` is what is above the text: titles, headings and paths. Empty for a horizontal rule."""
     if block.kind == "rule":
         return []
     missing = sorted(detail for detail in details(block.content) if not _is_said(detail, said))
@@ -290,7 +289,7 @@ _FORMER_TIMES = re.compile(r"\b(?:before|previously|formerly|no longer|instead o
 
 
 def stale_values(line: str, before: str, after: str, page: str) -> list[str]:
-    """The values in a line that blocks had which were taken out (`before`), and that what stands there now does not
+    """The values in a line that blocks had which were taken out (`before`), and that what is there now does not
     have (`after`), except as something that was so before. Names are looked for on the whole page as it is now."""
     now, formerly = _said_now(after), "\n".join(_IN_BRACKETS.findall(after))
     aside = "\n".join(_IN_BRACKETS.findall(before))

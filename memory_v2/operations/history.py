@@ -16,7 +16,7 @@ from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.operation import check_id, operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.storage.base import MemoryStorage, stored_page
+from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import EXTERNAL, Change, History, PageChange, Revision, compared
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.text.kept import kept
@@ -157,19 +157,16 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
         raise NotAllowed(f"{operation.id} has changed no page, so there is nothing to undo")
     draft = Draft(context)
     for change in changed:
-        if is_entry(change.path):
-            _undo_entry(draft, change, operation)
-            continue
         if change.path in draft.staged:
             raise NotAllowed(f"{change.path!r} was changed by others in the middle of {operation.id}; restore the page")
-        draft.before(change.path)
-        now = draft.read[change.path]
-        if (now.data if now else None) != change.after:
+        try:
+            draft.take(PageChange(change.path, change.after, change.before))
+        except StorageConflict as error:
             raise NotAllowed(
-                f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
-            )
-        draft.staged[change.path] = None if change.before is None else read_page(change.path, change.before)
-    context.operation.trace.add("undo", of=operation.first.operation or operation.revisions[0].id)
+                f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page "
+                "(edits of an entry by hand are in the history once a check has seen them)"
+            ) from error
+    context.operation.trace.add("undo", of=operation.first.operation or operation.first.id)
     is_split = operation.first.kind == SPLIT
     try:
         try:
@@ -182,17 +179,6 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
     result = Result(changed[0].path, (made,) if made else ())
     return result, is_split
-
-
-def _undo_entry(draft: Draft, change: PageChange, operation: PastOperation) -> None:
-    """Stages the entry as it was before the operation."""
-    now = stored_page(draft.context.storage, change.path)
-    if (now.data if now else None) != change.after:
-        raise NotAllowed(
-            f"the entry {change.path!r} was changed after {operation.id}; undo first what came later "
-            "(edits by hand are in the history once a check has seen them)"
-        )
-    draft.beside.append(PageChange(change.path, change.after, change.before))
 
 
 @operation("restore", changes="tree", recorded=True)

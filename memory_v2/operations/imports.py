@@ -20,12 +20,12 @@ from memory_v2.operations.draft import Draft, link_orphans, turn_links
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.write import describe_again, write
+from memory_v2.operations.write import write
 from memory_v2.storage.history import Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import slug
+from memory_v2.text.words import capitalized, plain, shorten
 from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.edit import appended, is_bare, new_blocks
 from memory_v2.tree.headings import REPEATED
@@ -52,7 +52,7 @@ class Divided:
 
     @property
     def text(self) -> Counter[str]:
-        """How often each block stands on them, however it was divided."""
+        """How often each block is on them, however it was divided."""
         counted: Counter[str] = Counter()
         first = self.pages[0]
         for page in self.pages:
@@ -139,7 +139,6 @@ def follow(draft: Draft, path: str, left: str, page: Page) -> None:
     for one in sorted(gone):
         draft.remove(one)
     turn_links(draft, dict.fromkeys(gone, path))
-    describe_again(draft, old, draft.page(path).blocks)
 
 
 Way: TypeAlias = Literal["create", "merge", "append", "follow"]

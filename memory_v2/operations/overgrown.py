@@ -36,7 +36,11 @@ def split_overgrown(context: Context, besides: Iterable[str] = ()) -> tuple[list
     operation before it has been stored.
     """
     with context.note.splitting() as unsplit:
-        return _settled(context, [*context.note.overgrown, *besides], unsplit)
+        try:
+            return _settled(context, [*context.note.overgrown, *besides], unsplit)
+        finally:
+            if context.note.overgrown:  # they stay as they are, and the index lacks their text
+                context.freshness.expire()
 
 
 def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:

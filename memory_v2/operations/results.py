@@ -9,13 +9,13 @@ from typing import Any, Literal, Self
 
 from memory_v2.agent.operation import Cost
 from memory_v2.storage.history import Change
-from memory_v2.text.plain import shorten
 from memory_v2.text.secrets import Secret
 from memory_v2.text.slug import slug
+from memory_v2.text.words import shorten
 from memory_v2.tree.finding import Finding as Finding
 
 LONGEST_HEADING = 80
-"""How much of a heading tells where a hit stands, in characters: one line."""
+"""How much of a heading tells where a hit is, in characters: one line."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class SearchResult:
     `relevance_score` is from 0 to 1, `lines` are the first and the last line in the page (from 1), `date` is the day on
     which it was said, `speaks_of` names other days that it is about (`2026-03-01`, `Mar 2026`), `breadcrumb` is the way
     to the page from the root, and `context` says in words where it is and how it was found. `source` is where it came
-    from, if that was told when it was written. `confidence` says how much of what the question asks for stands in it or
+    from, if that was told when it was written. `confidence` says how much of what the question asks for is in it or
     in the headings above it, from 0 to 1: the share of the question's telling words, by their rarity.
     `signs` are what the program ranked it by: each in words, with the points that it added. A newer version of a fact
     comes before it whatever the points.
@@ -157,7 +157,7 @@ class SearchResult:
 
     @property
     def citation(self) -> str:
-        """Where it stands: `projects › silica › Testing · 2026-02-03 · lines 12–14`."""
+        """Where it is: `projects › silica › Testing · 2026-02-03 · lines 12–14`."""
         first, last = self.lines
         where = f"line {first}" if first == last else f"lines {first}–{last}"
         way = " › ".join((*self.path.split("/"), *self.headings))
@@ -183,7 +183,7 @@ class Factors:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryResult(SearchResult):
     """One answer that is an entry: its id, as `entry`; whose it is; the pages into which it has been worked; whether
-    it stands in the archive; and the `factors` of its score. Its `path` is that of its file."""
+    it is in the archive; and the `factors` of its score. Its `path` is that of its file."""
 
     entry: str
     agent: str

@@ -33,8 +33,8 @@ from memory_v2.settings import is_count
 from memory_v2.text.dates import Span, question_dates
 from memory_v2.text.days import relative_days
 from memory_v2.tree.block import readable
+from memory_v2.tree.edit import number_runs
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.numbers import number_runs
 from memory_v2.tree.page import source_at
 from memory_v2.tree.path import ROOT
 

@@ -69,7 +69,7 @@ class SearchFilter:
         return not (self.since or self.until or self.source)
 
     def has(self, path: str, day: date | None, source: str) -> bool:
-        """Whether it has what stands on this page, was said on this day and came from this source."""
+        """Whether it has what is on this page, was said on this day and came from this source."""
         if (self.pages is not None and path not in self.pages) or self.source.casefold() not in source.casefold():
             return False
         if day is None:

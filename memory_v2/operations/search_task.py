@@ -14,7 +14,7 @@ from memory_v2.index.base import EntrySearch, Hit
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, SearchBrief
 from memory_v2.operations.draft import Draft, known_page
-from memory_v2.tree.numbers import parse_numbers
+from memory_v2.tree.edit import parse_numbers
 from memory_v2.tree.page import Page
 
 LOOKED_UP = 8

@@ -20,8 +20,7 @@ from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.calendar import DAY
-from memory_v2.text.plain import shorten
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import shorten, tokens
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, part
 

@@ -16,13 +16,12 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import MAX_CHILDREN, Context, has_loose_links, refresh
 from memory_v2.operations.draft import Draft, follow_parent, keep_sources
+from memory_v2.operations.page_lines import tell_divided, tell_extended
 from memory_v2.operations.results import SplitResult
-from memory_v2.operations.retold import tell_divided, tell_extended
 from memory_v2.operations.split_task import SplitTask
 from memory_v2.text.calendar import DAY
-from memory_v2.text.plain import plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import content_words
+from memory_v2.text.words import content_words, plain, shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines
 from memory_v2.tree.page import Page, Piece, new_page, piece_page
 from memory_v2.tree.path import MAX_DEPTH, ROOT, TakenPaths, child_path, page_path

@@ -19,11 +19,10 @@ from memory_v2.operations.guard import check_child, check_description, check_own
 from memory_v2.text.dates import named_span
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.tree.block import encode, line_end, take_runs
-from memory_v2.tree.edit import Run, new_blocks
+from memory_v2.tree.edit import Run, new_blocks, parse_numbers
 from memory_v2.tree.folding import extended
-from memory_v2.tree.headings import REPEATED, Outline, digest, noted, repeated_on
+from memory_v2.tree.headings import REPEATED, digest, noted, repeated_on
 from memory_v2.tree.link import link_key
-from memory_v2.tree.numbers import parse_numbers
 from memory_v2.tree.page import ChildLink, Page, page_source
 from memory_v2.tree.path import ROOT, child_path, fold
 from memory_v2.tree.source import Source
@@ -83,7 +82,7 @@ class SplitTask:
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief
         self.page: Page = brief.view.page
-        self.outline = Outline(self.page.blocks)
+        self.outline = brief.outline
         self.children: list[_Moved] = []
         self.summary = ""
         self.strategy = ""

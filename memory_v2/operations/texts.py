@@ -13,7 +13,7 @@ from memory_v2.tree.source import NO_SOURCE, Source
 from memory_v2.validate import checked_day
 
 MAX_SOURCE = 200
-"""Limits the name of a source, in characters: it stands in one line behind its text, and in the metadata of a page."""
+"""Limits the name of a source, in characters: it is in one line behind its text, and in the metadata of a page."""
 MAX_TEXT = 1_000_000
 """The largest text of one operation, in bytes: it is divided into pages within some ten seconds."""
 
@@ -55,7 +55,7 @@ def _checked_day(day: object, calendar: Calendar) -> date | None:
 
 
 def check_year(said: date | None) -> None:
-    """Raises `InvalidSetting` if the day of a text could not be read again where it stands on a page."""
+    """Raises `InvalidSetting` if the day of a text could not be read again where it is on a page."""
     if said and not iso_day(said.isoformat()):
         raise InvalidSetting(f"date must be a day of the years 1900 to 2999, such as 2026-02-03, not {said}")
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from memory_v2.agent.loop import Decision, Undecided, decide
-from memory_v2.errors import InvalidSetting, NotAllowed
+from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.operations.commit import stage_and_commit
+from memory_v2.operations.commit import commit, stage_and_commit
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.decision import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.draft import Draft, follow_renamed, link_orphans, name_source, page_above
 from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.rebase import Outdated, rebase
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.write_task import WriteTask
@@ -25,15 +24,14 @@ from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
-from memory_v2.text.plain import capitalized, shorten
 from memory_v2.text.secrets import find_secrets
-from memory_v2.text.words import content_words, normal
-from memory_v2.tree.block import Block, decode, readable
+from memory_v2.text.words import capitalized, normal
+from memory_v2.tree.block import Block, decode
 from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import Page, new_page, own_title, parse_page
+from memory_v2.tree.page import Page, new_page, opening, own_title, parse_page
 from memory_v2.tree.path import ROOT, fold, new_page_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
@@ -42,11 +40,9 @@ logger = logging.getLogger(__name__)
 
 MAX_DECISIONS = 2
 """How often one write asks its model for a decision, so N writers on one page ask 2 N times at most. It asks a second
-time only if others have changed what the first decision named."""
+time only if others have changed a page that the first decision changes."""
 PLACES = 12
 """How many similar places of the tree a model is shown for a new text."""
-MAX_OPENING = 100
-"""The length, in characters, of the beginning of a text that describes the page created for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +108,19 @@ def _begins_the_memory(context: Context, blocks: Sequence[Block]) -> bool:
 
 
 def _updated(context: Context, text: NewText) -> WriteResult:
-    """Puts the text where the model decides. If others keep changing what the model names, the planner decides. If no
-    model decides, the text goes to the end of its page."""
+    """Puts the text where the model decides. If others change the same pages meanwhile, it decides again on the new
+    pages; if they do so each time, the planner decides. If no model decides, the text goes to the end of its page."""
     try:
         for _ in range(MAX_DECISIONS):
             refresh(context)
             draft = Draft(context)
-            decision = _decide(draft, text, context.models)
             try:
-                return _carried_out(draft, decision, text)
-            except Outdated as reason:
-                context.operation.trace.add("conflict", error=f"the decision cannot be carried over: {reason}")
+                decision = _decide(draft, text, context.models)
+                draft.expect_unchanged(decision.task.said_on)
+                went = _applied(decision, draft)
+                return _result(decision, went, commit(draft))
+            except StorageConflict as conflict:
+                context.operation.trace.add("conflict", error=str(conflict))
         return _decided_at_once(context, text)
     except Undecided as error:
         logger.info("no model decided where a text goes, so it is appended: %s", error)
@@ -135,43 +133,26 @@ def _decide(draft: Draft, text: NewText, models: Sequence[Model]) -> Decision[Wr
     return decide(lambda: WriteTask(brief, draft), models, draft.context.operation)
 
 
-def _carried_out(draft: Draft, decision: Decision[WriteTask], text: NewText) -> WriteResult:
-    """Carries out a decision. If others have changed the pages since, it is carried over to the current pages, without
-    asking again. Raises `Outdated` if that is not possible."""
-    task, trace = decision.task, draft.context.operation.trace
-
-    def stage(current: Draft) -> tuple[WriteTask, str]:
-        if current is draft:
-            draft.expect_unchanged(task.said_on)
-            return task, _applied(decision, task, draft)
-        ensure_page(current, text.path, text.blocks)
-        carried = rebase(task, current)
-        trace.add("decided", reason="", checked=carried.checked(), carried_over=True)
-        return carried, _applied(decision, carried, current)
-
-    (carried, went), revision = stage_and_commit(draft.context, stage, draft)
-    return _result(decision, went, carried, revision)
-
-
 def _decided_at_once(context: Context, text: NewText) -> WriteResult:
     """Puts the text where the planner decides. The planner needs no request, so it can decide under the lock."""
 
     def stage(draft: Draft) -> tuple[Decision[WriteTask], str]:
         decision = _decide(draft, text, [context.planner])
-        return decision, _applied(decision, decision.task, draft)
+        return decision, _applied(decision, draft)
 
     (decision, went), revision = stage_and_commit(context, stage)
     if context.model is not context.planner:
         decision = replace(decision, degraded="others kept changing the page")
-    return _result(decision, went, decision.task, revision)
+    return _result(decision, went, revision)
 
 
-def _applied(decision: Decision[WriteTask], task: WriteTask, draft: Draft) -> str:
+def _applied(decision: Decision[WriteTask], draft: Draft) -> str:
     """Stages what was decided, with the source of the text; returns the path of the page with the first of it. If the
     planner has decided, the groups that list a new page are told again; a model has said what it wants told."""
+    task = decision.task
     went = task.apply()
     if decision.decided_by == draft.context.planner.name and task.created:
-        from memory_v2.operations.retold import tell_groups_again  # start-up again, as of splitting
+        from memory_v2.operations.page_lines import tell_groups_again  # start-up again, as of splitting
 
         for made in task.created.values():
             tell_groups_again(draft, made.parent, made.title)
@@ -179,14 +160,14 @@ def _applied(decision: Decision[WriteTask], task: WriteTask, draft: Draft) -> st
     return went
 
 
-def _result(decision: Decision[WriteTask], path: str, task: WriteTask, revision: Change) -> WriteResult:
+def _result(decision: Decision[WriteTask], path: str, revision: Change) -> WriteResult:
     return WriteResult(
         path=path,
         revisions=(revision,) if revision else (),
         decided_by=decision.decided_by,
         degraded=decision.degraded,
-        outcome="nothing new" if task.nothing_is_new else "written",
-        said_in=tuple(sorted(task.said_on)),
+        outcome="nothing new" if decision.task.nothing_is_new else "written",
+        said_in=tuple(sorted(decision.task.said_on)),
     )
 
 
@@ -201,7 +182,6 @@ def _verbatim(context: Context, text: NewText, mode: Mode, degraded: str = "") -
             sent = titled if _is_titled(text.blocks) else new_page(page.path, page.title, [text.blocks])
             draft.put(_replaced(page, sent))
             name_source(draft, text.source, replaced=page.path)
-            describe_again(draft, page, sent.blocks)
 
     _, revision = stage_and_commit(context, stage)
     return WriteResult(path=text.path or ROOT, revisions=(revision,) if revision else (), degraded=degraded)
@@ -281,29 +261,8 @@ def ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page
     parent = page_above(draft, path)
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))
-    draft.put(draft.page(parent).with_child(path, _opening(blocks)))
+    draft.put(draft.page(parent).with_child(path, opening(blocks)))
     return draft.page(path)
-
-
-def describe_again(draft: Draft, old: Page, blocks: Sequence[Block]) -> None:
-    """Stages the opening of a new text where the page is described by words of which most are no longer on it."""
-    index, path = draft.context.index, old.path
-    was, now = (set(content_words(body)) for body in (readable(old.body), readable(draft.page(path).body)))
-    links = index.graph().links
-    for source in index.graph().sources.get(path, ()):
-        if source in index.unreadable or not any(edge.target == path and edge.child for edge in links[source]):
-            continue
-        above = draft.page(source)
-        for child in above.children:
-            said = was.intersection(content_words(readable(child.description)))
-            if link_key(child.target) == fold(path) and 2 * len(said & now) < len(said):
-                draft.put(above.with_description(path, _opening(blocks)))
-
-
-def _opening(blocks: Sequence[Block]) -> str:
-    """The beginning of a text, to describe its page by."""
-    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
-    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
 
 
 def _is_titled(blocks: Sequence[Block]) -> bool:

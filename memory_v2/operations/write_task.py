@@ -19,7 +19,6 @@ from memory_v2.operations.decision import (
     SaidAlready,
     Seen,
     added_to,
-    below_title,
     found_among,
     listed_as,
     numbers_on,
@@ -57,9 +56,8 @@ from memory_v2.operations.write_calls import (
 )
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, take_runs
-from memory_v2.tree.edit import Run, new_blocks
+from memory_v2.tree.edit import Numbers, Run, new_blocks, parse_numbers, show_numbers
 from memory_v2.tree.link import find_links
-from memory_v2.tree.numbers import Numbers, parse_numbers, show_numbers
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import TakenPaths
 
@@ -69,8 +67,7 @@ PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
 class WriteTask:
-    """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls: made again
-    on the same pages, they give the same decision."""
+    """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls."""
 
     kind = "write"
     max_corrections = 1
@@ -413,7 +410,7 @@ class WriteTask:
         return numbers
 
     def _check_not_placed(self, numbers: Sequence[int], path: str) -> None:
-        """Raises `ToolProblem` if one of these new blocks is placed already, or stands in the model's own words. A
+        """Raises `ToolProblem` if one of these new blocks is placed already, or is in the model's own words. A
         heading may stand over its parts on each page that they go to."""
         for number in numbers:
             repeats_heading = len(numbers) > 1 and path and self.brief.blocks[number - 1].kind == "heading"
@@ -462,9 +459,10 @@ class WriteTask:
         self.own_blocks += ((page.path, normal(block.content)) for block in blocks if block.kind != "rule")
 
     def _after(self, page: Page, after: int) -> int:
+        """The block behind which to put a text: below front matter and title if it is to go to the top of the page."""
         if after > len(page.blocks):
             raise ToolProblem(f"{page.path} has blocks 1 to {len(page.blocks)}; {after} is none of them")
-        return below_title(page, after)
+        return max(after, page.top)
 
     def _put_in(self, page: Page, after: int, runs: Sequence[Run]) -> None:
         self.changes.setdefault(page.path, PageChanges()).inserted.setdefault(after, []).extend(runs)

@@ -237,8 +237,9 @@ class MemoryStorage(Protocol):
         """Completes an interrupted change and returns its revision; `None` if there is none. Its pages are noted as
         pending splits. A page edited by hand in the meantime keeps the edit."""
 
-    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
-        """Records external edits of these pages. Does nothing before the history has begun."""
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> str:
+        """Records external edits of these pages, and returns the id of their revision; empty if there are none, and
+        before the history has begun."""
 
     def recorded_at(self) -> datetime | None:
         """When the newest revision was recorded, as exactly as is known; `None` if there is none."""

@@ -172,8 +172,8 @@ class OverlayStorage(MemoryStorage):
     def finish(self) -> Revision | None:
         return None
 
-    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
-        """Nothing is recorded."""
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> str:
+        return ""
 
     def begin(self, now: datetime) -> None:
         """Nothing is recorded."""

@@ -32,7 +32,7 @@ from memory_v2.storage.history import (
 )
 from memory_v2.storage.pending import LEFT, PendingNote
 from memory_v2.text.kept import kept
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.path import ENTRIES, fold
 
@@ -170,13 +170,14 @@ class VersionedStorage(MemoryStorage):
         self.history.adopt(journal.history)
         write_format(self.state)
 
-    def record_external_edits(self, paths: Iterable[str], now: datetime) -> None:
+    def record_external_edits(self, paths: Iterable[str], now: datetime) -> str:
         pages = self._stored(paths)
         if not self.history.begun or not self.history.unrecorded(pages):
-            return
+            return ""
         with self.lock(wait=False):  # whoever only reads must not wait for a change: the edit is noticed again
-            if not self.interrupted():  # otherwise the difference is the rest of that change, not an edit
-                self._record_external(self._stored(pages), now)
+            if self.interrupted():  # the difference is the rest of that change, not an edit
+                return ""
+            return self._record_external(self._stored(pages), now)
 
     def recorded_at(self) -> datetime | None:
         newest = next(self.history.revisions(), None) if self.history.begun else None
@@ -226,10 +227,13 @@ class VersionedStorage(MemoryStorage):
             self._record_external({page.path: page.before for page in change.pages}, change.revision.when)
         return self.history.record({page.path: page.after for page in change.pages}, change.revision)
 
-    def _record_external(self, pages: Mapping[str, bytes | None], now: datetime) -> None:
-        if unrecorded := self.history.unrecorded(pages):
-            names = shorten(", ".join(sorted(unrecorded)), MAX_SUMMARY)
-            self._mark(self.history.record(unrecorded, Revision(EXTERNAL, f"edited by hand: {names}", when=now)))
+    def _record_external(self, pages: Mapping[str, bytes | None], now: datetime) -> str:
+        if not (unrecorded := self.history.unrecorded(pages)):
+            return ""
+        names = shorten(", ".join(sorted(unrecorded)), MAX_SUMMARY)
+        revision = self.history.record(unrecorded, Revision(EXTERNAL, f"edited by hand: {names}", when=now))
+        self._mark(revision)
+        return revision
 
     def _mark(self, revision: str) -> None:
         """Marks the revision as checked out. If that fails, the next process compares the pages once more."""

@@ -70,7 +70,7 @@ class Calendar:
         return day.isoformat()[:10] if isinstance(day, date) else day
 
     def stopped(self) -> Calendar:
-        """This calendar with a clock that stands: one moment for everything that is asked."""
+        """This calendar with a stopped clock: one moment for everything that is asked."""
         now = self.now()
         return Calendar(self.zone, lambda: now)
 

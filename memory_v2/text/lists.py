@@ -60,7 +60,7 @@ def headings() -> frozenset[str]:
 
 @cache
 def forms() -> frozenset[str]:
-    """Labels of forms and logs, as slugs, such as `next-steps`: what stands behind them differs from day to day."""
+    """Labels of forms and logs, as slugs, such as `next-steps`: what is behind them differs from day to day."""
     return read_words(DATA / "forms.txt")
 
 

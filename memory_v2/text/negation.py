@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from memory_v2.text.sentences import clauses, sentences
-from memory_v2.text.words import content_words, words
+from memory_v2.text.words import clauses, content_words, sentences, words
 
 CLOSE = 0.5
 """Which clauses are about the same as a text: those that have more than this share of the words in common with it that

@@ -1,4 +1,4 @@
-"""Taking a text out of other texts: each place where it stands gets a marker instead.
+"""Taking a text out of other texts: each place where it is gets a marker instead.
 
 A text is found as its exact characters. A blank in it may also be a line break, with the marks of a quote or a list
 around it; and it is found as JSON escapes it, and without Markdown, as in a summary. Where a summary was cut off in the
@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
-from memory_v2.text.plain import plain
+from memory_v2.text.words import plain
 
 MARKER = "(forgotten)"
-"""What stands where a text was forgotten: valid in prose, in a link, in front matter and in a path."""
+"""What is where a text was forgotten: valid in prose, in a link, in front matter and in a path."""
 MIN_CUT = 6
 """How many characters of a text, cut off by `…`, are taken out as part of it. Fewer say little and are found often."""
 MIN_CUT_LINE = 12
 """The same for a line: many lines begin alike."""
 MAX_CUT = 240
-"""The longest beginning of a text, in characters, that stands anywhere: the longest description of a page."""
+"""The longest beginning of a text, in characters, that is anywhere: the longest description of a page."""
 
 _CUT = "…"
 _BREAK = r"[ \t]*(?:(?:\r?\n|\r(?!\n))[ \t>]*)+"
@@ -50,7 +50,7 @@ class Redaction(Protocol):
 
 
 class TextRedaction:
-    """Takes one text out, wherever it stands. `marker` stands there instead."""
+    """Takes one text out, wherever it is. `marker` is there instead."""
 
     def __init__(self, text: str, marker: str = MARKER) -> None:
         self._marker = marker
@@ -61,10 +61,6 @@ class TextRedaction:
     def is_possible(self) -> bool:
         """Whether the marker does not itself hold the text."""
         return not self._pattern.search(self._marker)
-
-    def count(self, text: str) -> int:
-        """How often it stands in a text."""
-        return sum(1 for _ in self._pattern.finditer(text))
 
     def text(self, text: str) -> str:
         """See `Redaction`."""
@@ -96,8 +92,7 @@ class TextRedaction:
 class LineRedaction:
     """Takes whole lines out, and quotations of them. `lines` are lines or blocks, whose marks do not count."""
 
-    def __init__(self, lines: Iterable[str], marker: str = MARKER) -> None:
-        self._marker = marker
+    def __init__(self, lines: Iterable[str]) -> None:
         self._known = frozenset(core for line in lines if (core := line_core(line)))
 
     @cached_property
@@ -117,12 +112,12 @@ class LineRedaction:
     def summary(self, text: str) -> str:
         """See `Redaction`. Such a text may join several lines."""
         if line_core(text) in self._known:
-            return self._marker
+            return MARKER
         place = 0
         while place < len(text):
             if end := self._end_of_line(text, place):
-                text = text[:place] + self._marker + text[end:]
-                place += len(self._marker)
+                text = text[:place] + MARKER + text[end:]
+                place += len(MARKER)
             place = text.find(" ", place) + 1 or len(text)
         return text
 
@@ -143,7 +138,7 @@ class LineRedaction:
     def _line(self, line: str) -> str:
         start, core = _BEFORE.match(line), line_core(line)
         if start and core in self._known:
-            return line[: start.end()] + self._marker + line[len(line.rstrip()) :]
+            return line[: start.end()] + MARKER + line[len(line.rstrip()) :]
         if start and start[0].rstrip().endswith(("]] -", "]] –", "]] —", "]] :")):
             return start[0] + self.summary(line[start.end() :])
         return _QUOTED.sub(self._quotation, line) if '"' in line else line
@@ -153,7 +148,7 @@ class LineRedaction:
             quoted = line_core(json.loads(found[0]))
         except ValueError:
             return found[0]
-        return json.dumps(self._marker) if quoted in self._known else found[0]
+        return json.dumps(MARKER) if quoted in self._known else found[0]
 
 
 def line_core(line: str) -> str:

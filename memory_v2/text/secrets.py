@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memory_v2.text.calendar import DAY
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 
 SHOWN = 4
 """How many characters of a secret are shown at most, for its owner to know it by; of a short one a quarter."""

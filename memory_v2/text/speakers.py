@@ -24,7 +24,7 @@ _NOUNISH = (
 KEPT = 2_000
 """Of how many lines and names it is kept what they look like: the lines of a page are looked at twice."""
 _LABEL = 20
-"""How far a colon stands from the start of a message, in characters, with list marker and emphasis."""
+"""How far a colon is from the start of a message, in characters, with list marker and emphasis."""
 _PARTICLES = frozenset(
     ["al", "bin", "da", "de", "del", "der", "di", "do", "dos", "du", "el", "la", "le", "van", "von", "y"]
 )

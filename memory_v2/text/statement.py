@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 
 FOLLOWING = 120
 """How much is read on below a heading or a label, in tokens: a paragraph or a short list."""
@@ -158,7 +158,7 @@ def _unmarked(line: str) -> str:
 
 
 def _is_delimiter(line: str) -> bool:
-    """Whether a line stands between the head of a table and its rows."""
+    """Whether a line is between the head of a table and its rows."""
     return _DELIMITER.match(line.strip()) is not None
 
 

@@ -1,9 +1,10 @@
-"""The words of a text, and which of them carry its meaning."""
+"""The words of a text, and which of them carry its meaning; its sentences; the text without Markdown; its tokens."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -215,3 +216,64 @@ def _has_marks(line: str) -> bool:
 def _is_emphasised(text: str) -> bool:
     """Whether a text has a sign of emphasis or code; a pattern takes ten times as long to tell."""
     return "*" in text or "_" in text or "`" in text
+
+
+_LINK = re.compile(r"\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]+))?\]\]|\[([^\[\]\r\n]+)\]\([^()\s]*\)")
+
+
+def plain(text: str) -> str:
+    """The words of a text on one line, including those of links, without Markdown and unprintable characters."""
+    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
+    bare = "".join(c for c in shown if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
+    return " ".join(bare.split())
+
+
+def capitalized(text: str) -> str:
+    """The text with a capital first, unless that makes it another word, as a Turkish `ı` would become `I`."""
+    capital = text[:1].upper() + text[1:]
+    return capital if folded(capital) == folded(text) else text
+
+
+def shorten(text: str, limit: int) -> str:
+    """The beginning of a text, at most `limit` characters, cut between words if possible."""
+    words = plain(text[: 4 * limit]).lstrip("-+># ")
+    if len(words) <= limit:
+        return words
+    whole = words[: limit - 1].rpartition(" ")[0]
+    return (whole if len(whole) > limit // 2 else words[: limit - 1]).rstrip(" ,;:-") + "…"
+
+
+_LINE_END = r"(?:\r\n|\r|\n)"
+_PARAGRAPH_END = rf"{_LINE_END}[ \t]*+{_LINE_END}\s*+|{_LINE_END}(?=[ \t]*+(?:[-*+>#|]|\d+[.)]\s))"
+# Each run of marks is tried once, at its first mark: tried at every mark, a line of dots takes quadratic time.
+_SENTENCE_END = re.compile(rf"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++|(?<![。！？])[。！？]++[」』”’）]*+|{_PARAGRAPH_END}")
+_PART_END = rf"[.!?…][\"'”’)\]]*+\s|[。！？]|[:;]\s|[：；]|\s[-–—]\s|{_PARAGRAPH_END}"
+_CLAUSE_END = rf"{_PART_END}|,\s|[，、]|[()（）]"
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, each with the blanks behind it: together they are the text. A sentence goes on behind a
+    line end, unless a blank line or the mark of a list, a heading, a quote or a table follows."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield text[start : end.end()]
+        start = end.end()
+    if start < len(text):
+        yield text[start:]
+
+
+def clauses(text: str, *, at_commas: bool = True) -> list[str]:
+    """The parts of the sentences of a text between colons, semicolons and dashes; also between commas and brackets,
+    unless told otherwise. Without the marks that divide them."""
+    return [part for part in matcher(_CLAUSE_END if at_commas else _PART_END).split(text) if part.strip()]
+
+
+CHARACTERS = 4
+"""ASCII characters of English text per token. Any other character counts as a token, as in Chinese."""
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    plain = sum(map(str.isascii, text))
+    return len(text) - plain + -(-plain // CHARACTERS)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.history import Change
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.plain import plain, shorten
+from memory_v2.text.words import plain, shorten
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.page import parse_page
 

@@ -17,8 +17,8 @@ from memory_v2.models.base import Prompt
 from memory_v2.serialize import document as as_document
 from memory_v2.serialize import read_document
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.plain import plain, shorten
 from memory_v2.text.secrets import Secret
+from memory_v2.text.words import plain, shorten
 from memory_v2.tools.answer import (
     LONGEST,
     LONGEST_TITLE,

@@ -81,9 +81,8 @@ KINDS: Mapping[str, type[BaseModel]] = {
     ),
     # The provider did not answer.
     "failed": _has(error=str, retryable=bool),
-    # The conversation ends: why there is no decision, or what was checked. One that is carried over is the decision
-    # before, taken again for the same blocks of pages that others have changed.
-    "decided": _has(reason=str, checked=list[str], carried_over=[bool]),
+    # The conversation ends: why there is no decision, or what was checked.
+    "decided": _has(reason=str, checked=list[str]),
     # Another writer changed a page first, so the operation tries again.
     "conflict": _has(error=str),
     # Pages are stored.

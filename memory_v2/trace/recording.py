@@ -104,7 +104,7 @@ def digest(data: bytes) -> str:
 
 
 def preamble(conversation: Conversation) -> dict[str, Any]:
-    """What stands before the messages: the system's words and the tools."""
+    """What is before the messages: the system's words and the tools."""
     tools = [{"name": tool.name, "description": tool.description, "schema": tool.schema} for tool in conversation.tools]
     return {"system": conversation.system.text, "tools": tools}
 

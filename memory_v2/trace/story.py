@@ -181,8 +181,7 @@ class _Story:
         if self.undecided:
             yield _line("  ", ("given up", "bad"), f": {event['reason']}")
         else:
-            again = " again for the same blocks" if event.get("carried_over") else ""
-            yield _line("  ", ("decided", "good"), f"{again}, and checked:")
+            yield _line("  ", ("decided", "good"), ", and checked:")
             yield from self._some([_line(f"    {one}") for one in event["checked"]], "    ")
 
     # pieces

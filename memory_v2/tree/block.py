@@ -8,8 +8,10 @@ rules decide which lines begin a block; the characters are always cut from the t
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import groupby
@@ -87,7 +89,7 @@ class Block:
         end = _LINE_REST.match(text, len(text.rstrip(_BLANK)))
         return text[start : end.end()].removeprefix(BYTE_ORDER_MARK) if end and first < len(text) else ""
 
-    @property
+    @cached_property
     def words(self) -> str:
         """The words of a heading in one line, or the content of any other block."""
         if self.kind != "heading":
@@ -97,7 +99,7 @@ class Block:
             return _in_one_line("".join(lines[:-1]))  # the last one underlines the others
         return _in_one_line(_CLOSING_SIGNS.sub("", lines[0][found.end() :].rstrip("\r\n")))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The size of the text in UTF-8, in bytes."""
         return size_of(self.text)
@@ -272,7 +274,21 @@ def _top_level(tokens: Iterable[Token]) -> Iterable[Token]:
 
 def markdown(text: str) -> list[Token]:
     """markdown-it's block tokens with their line ranges; inline content is not parsed."""
-    return _parser().parse(text)
+    with _uncollected():
+        return _parser().parse(text)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pauses the collector of cycles. The tokens of a large text have none, and to walk them all again and again, as
+    there are more of them, takes as long as to parse it."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 @cache

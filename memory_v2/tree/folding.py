@@ -37,7 +37,7 @@ class _Folded:
 
 def merged(page: Page, child: Page, now: datetime) -> Page:
     """The page with the blocks of a child at its end, verbatim; but a title that was the heading of a section is one
-    again, what stands under a repeated heading joins the section of that heading, and a title with nothing left below
+    again, what is under a repeated heading joins the section of that heading, and a title with nothing left below
     it goes away."""
     page, child = with_rules(page, now), as_section(child, now)
     repeated = {*repeated_on(page), *repeated_on(child)}

@@ -160,6 +160,13 @@ class Graph:
             children.setdefault(parent, []).append(path)
         return children
 
+    def below(self, path: str) -> list[str]:
+        """The pages below a page in that walk."""
+        found = list(self.children.get(path, ()))
+        for page in found:
+            found += self.children.get(page, ())
+        return found
+
     @cached_property
     def descriptions(self) -> dict[str, str]:
         """The line by which each page is listed, where it has words."""

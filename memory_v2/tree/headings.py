@@ -1,6 +1,6 @@
-"""Which heading a block stands under, and how headings stay with their text when the blocks of a page are divided.
+"""Which heading a block is under, and how headings stay with their text when the blocks of a page are divided.
 
-A heading goes where the text below it goes. Where only part of a section goes, its heading stands there again: a
+A heading goes where the text below it goes. Where only part of a section goes, its heading is there again: a
 repeated heading. The page notes a short digest of each in its metadata, so that the heading goes away again when the
 parts come together. A heading longer than `MAX_REPEATED` is text, and so is the title of a page.
 """
@@ -44,7 +44,7 @@ class Outline:
 
     @cached_property
     def above(self) -> list[int]:
-        """The heading that each block stands under."""
+        """The heading that each block is under."""
         above, path = [0], list[int]()
         for number, level in enumerate(self.levels[1:], 1):
             while level and path and self.levels[path[-1]] >= level:
@@ -133,7 +133,7 @@ class Outline:
         shown.append(-heading)
 
     def _chain(self, heading: int) -> list[int]:
-        """The headings that a heading stands under, nearest first."""
+        """The headings that a heading is under, nearest first."""
         chain: list[int] = []
         while heading := self.above[heading]:
             chain.append(heading)

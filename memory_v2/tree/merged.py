@@ -29,7 +29,7 @@ class Conflict:
 
     @property
     def text(self) -> str:
-        """The place as it stands on the page, with its marks."""
+        """The place as it is on the page, with its marks."""
         return self.between(self.sides)
 
     def between(self, sides: Sequence[str]) -> str:

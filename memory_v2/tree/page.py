@@ -24,7 +24,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from memory_v2.text.calendar import iso_day, named_day
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
     Block,
@@ -42,7 +42,7 @@ from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
-from memory_v2.tree.source import DATE, SOURCE, Source, closing_line, read_source_line
+from memory_v2.tree.source import DATE, SOURCE, Source, closing_line, is_source_line, read_source_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class Piece:
         return f"{self.number} of {self.count}, {self.size} bytes of {self.kind}"
 
 
+MAX_OPENING = 100
+"""The length, in characters, of the beginning of a text that describes its page."""
 MAX_DESCRIPTION = 240
 """Limits the description of a child, in characters: two lines, enough for a reader to choose by."""
 MAX_TITLE = 500
@@ -193,6 +195,11 @@ class Page:
         source, or the last part of its path. Nothing is said here about the lines that have a day of their own."""
         told, last = page_source(self), self.path.rsplit("/", 1)[-1]
         return told.day or self.front_matter.date or named_day(told.name) or named_day(last)
+
+    @cached_property
+    def has_source_lines(self) -> bool:
+        """Whether a line on it says where some of its text came from."""
+        return "*S" in self.body and any(map(is_source_line, self.blocks))
 
     @cached_property
     def fixed(self) -> frozenset[int]:
@@ -399,6 +406,12 @@ def top_of(blocks: Sequence[Block]) -> int:
     if heading is None or (start and heading.level > 1 and read_front_matter(blocks[0].text).title):
         return start
     return start + 1
+
+
+def opening(blocks: Sequence[Block]) -> str:
+    """The beginning of a text, to describe its page by."""
+    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
+    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
 
 
 def own_title(blocks: Sequence[Block]) -> str:

@@ -1,7 +1,7 @@
 """Where a text came from and the day it was said, in forms that a person can read.
 
 On a page of its own they stand in `## Metadata`, as `source: NAME` and `date: 2026-02-03`. Among other text, a line of
-the program's stands behind the text: `*Source: NAME · 2026-02-03*`, `*Source: NAME*` or `*Said on 2026-02-03*`. The
+the program's is behind the text: `*Source: NAME · 2026-02-03*`, `*Source: NAME*` or `*Said on 2026-02-03*`. The
 line is for the text above it, back to the line of another source or to the heading of its section, that one included.
 Where that would be too much or too little, the line says how many blocks it is for: `*Source: NAME* (2 blocks)`. With
 no text above it a line is a person's, such as one below the title of an article, and stays as any other text.
@@ -43,7 +43,7 @@ class Source:
 
     @property
     def line(self) -> str:
-        """The line that stands behind the text on a page with others."""
+        """The line that is behind the text on a page with others."""
         if not self.name:
             return f"*Said on {self.day}*"
         name = _SPECIAL.sub(lambda sign: f"\\{sign[0]}", self.name)
@@ -53,7 +53,7 @@ class Source:
 
     @property
     def properties(self) -> dict[str, str]:
-        """What stands in the metadata of a page of its own."""
+        """What is in the metadata of a page of its own."""
         return {SOURCE: self.name, DATE: self.day.isoformat() if self.day else ""}
 
 
@@ -63,7 +63,7 @@ NO_SOURCE = Source()
 def is_source_line(block: Block) -> bool:
     """Whether a block is a line of the program's that says where the text above it came from, or when it was said. It
     stays with the block in front of it."""
-    return read_source_line(block) is not None
+    return _may_be_one(block) and read_source_line(block) is not None
 
 
 def read_source_line(block: Block) -> Source | None:
@@ -121,6 +121,8 @@ def text_lines(blocks: Sequence[Block]) -> set[int]:
 
 
 def _matched(block: Block) -> re.Match[str] | None:
-    if block.kind != "paragraph" or not block.text.startswith("*S"):
-        return None
-    return _LINE.fullmatch(block.content)
+    return _LINE.fullmatch(block.content) if _may_be_one(block) else None
+
+
+def _may_be_one(block: Block) -> bool:
+    return block.kind == "paragraph" and block.text.startswith("*S")

@@ -66,7 +66,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
     """The page, made of blocks of these pages, with the lines that name the source of each. If the pages have different
     sources in their metadata, lines say so too."""
     sources = {page_source(other) for other in (page, *others)}
-    if sources == {NO_SOURCE} and not any(is_source_line(block) for other in others for block in other.blocks):
+    if sources == {NO_SOURCE} and not any(other.has_source_lines for other in others):
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
@@ -164,7 +164,7 @@ def _rendered(page: Page, before: Sequence[Block], source_of: Callable[[Block], 
 
 
 def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, int]) -> list[tuple[int, Block]]:
-    """The blocks, each with its place on the page, and behind each text its line: the one that stands on the page, by
+    """The blocks, each with its place on the page, and behind each text its line: the one that is on the page, by
     its number and place, if it says the same."""
     placed: list[tuple[int, Block]] = []
     for text in texts:
@@ -245,7 +245,7 @@ def _is_headed(text: Sequence[_Told], following: _Told) -> bool:
 
 
 def _end(text: Sequence[_Told]) -> int:
-    """How many blocks of a text its line stands behind: all but the headings at its end, unless they are all that is
+    """How many blocks of a text its line is behind: all but the headings at its end, unless they are all that is
     below its front matter."""
     kinds = [one.block.kind for one in text]
     end = next((n for n in range(len(kinds), 0, -1) if kinds[n - 1] not in NO_TEXT), 0)

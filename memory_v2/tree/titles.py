@@ -42,7 +42,7 @@ def heading_at(block: Block, level: int) -> Block:
 
 def page_of(path: str, title: str, runs: Sequence[Run], has_title: bool, now: datetime) -> Page:
     """A page of these blocks. If they begin with a heading that `has_title` or has the words of the title, it becomes
-    the title; else the title stands above them, below their front matter."""
+    the title; else the title is above them, below their front matter."""
     page = Page(path, "").with_body(runs)
     above = 1 if page.blocks[:1] and page.blocks[0].kind == "front matter" else 0
     first = page.blocks[above] if above < len(page.blocks) and page.blocks[above].kind == "heading" else None

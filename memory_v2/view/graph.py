@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_v2.errors import PageNotFound
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
 from memory_v2.view.layout import draw

@@ -78,14 +78,6 @@ def test_the_first_limit_that_is_reached_is_named(limits: Limits, replies: list[
     assert run.reached == reached
 
 
-@pytest.mark.parametrize(("seconds", "reached"), [(1.9, None), (2.0, "the limit of 2 seconds was reached")])
-def test_seconds_are_those_since_the_start(seconds: float, reached: str | None) -> None:
-    hand = Hand(50.0)
-    run = Operation(Limits(seconds=2), clock=hand)
-    hand.now += seconds
-    assert run.reached == reached
-
-
 # the whole operation
 
 

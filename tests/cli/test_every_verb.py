@@ -19,7 +19,7 @@ from .test_failures import assert_sentence
 from .test_records import EVIL, HARMFUL
 from .test_terminal import seen
 
-VERBS = [verb for verbs in app.SECTIONS.values() for verb in verbs]
+VERBS = [name.partition(".")[2] for names in app.SECTIONS.values() for name in names.split()]
 CALLS = """
 write "Ruff lints it"
 write --dry-run "Ruff lints it"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -431,21 +429,6 @@ def test_a_history_that_is_damaged_is_told_in_one_sentence(written: Program, pac
     ended = written.quick(*(part.format(name) for part in call))
     assert_sentence(ended, 4, "history.git is damaged")
     assert written.files() == before
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_objects_that_are_there_twice_are_told_as_ever_when_one_copy_is_damaged(
-    written: Program, call: list[str]
-) -> None:
-    other, name = written.folder.with_name("whole"), newest(written)
-    shutil.copytree(written.folder, other)
-    for file in (written.folder / ".metadata" / "history.git" / "objects").glob("??/*"):
-        file.chmod(0o600)
-        file.write_bytes(file.read_bytes()[:7])
-    asked = [part.format(name) for part in call]
-    whole = replace(written, folder=other)
-    assert written.done(*asked) == whole.done(*asked)
-    assert written.files() == whole.files()
 
 
 def test_looking_back_loads_no_more_than_it_needs(written: Program) -> None:

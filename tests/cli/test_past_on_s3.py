@@ -86,24 +86,6 @@ def test_where_nothing_was_done_yet_that_is_said_and_nothing_is_made(program: Pr
     assert keys(program.bucket) == {}
 
 
-def test_each_operation_is_undone_to_the_byte_and_the_undo_as_well(program: ProgramOnS3) -> None:
-    states = [program.files()]
-    for text in ("Grace writes compilers", "\n\n".join(f"## {n}\n\n" + "x " * 999 for n in "abc")):
-        program.done("write", "--mode", "append", text)
-        states.append(program.files())
-    program.done("split")
-    states.append(program.files())
-    assert len(states[-1]) > len(states[-2]) == 1
-    undos = []
-    for state in states[-2::-1]:
-        assert program.done("undo").startswith("undone: ")
-        assert program.files() == state
-        undos.append(newest(program))
-    for state in states[1:]:
-        program.done("undo", undos.pop())
-        assert program.files() == state
-
-
 def test_a_process_of_its_own_sees_and_undoes_the_same(written: ProgramOnS3) -> None:
     listed = written.run("history", "--json")
     assert listed.code == 0, listed

@@ -17,7 +17,7 @@ from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.memory import Memory
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER
-from memory_v2.storage.local.git_repository import MAKING
+from memory_v2.storage.local.git_objects import MAKING
 from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,8 +17,7 @@ from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local import git_history
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
-from memory_v2.storage.local.git_objects import UNFLUSHED
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT
+from memory_v2.storage.local.git_objects import BRANCH, CHECKED_OUT, UNFLUSHED
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA
 from tests.crash.boundaries import Boundary, watched
@@ -28,20 +25,6 @@ from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
 from tests.crash.scenes import NEW, SCENES, THRESHOLD, copied, opened, prepared
 from tests.properties.whole import faults, missing, pages_of, stands, texts_of
 
-NOTES: dict[str, Callable[[bytes], bytes]] = {
-    "cut": lambda data: data[: len(data) // 2],
-    "cut by one": lambda data: data[:-1],
-    "empty": lambda data: b"",
-    "zeroed": lambda data: bytes(len(data)),
-    "garbage": lambda data: bytes(range(256)),
-    "no object": lambda data: b"[]",
-    "an empty object": lambda data: b"{}",
-    "a number": lambda data: b"1",
-    "of another shape": lambda data: b'{"pages": 1, "text": 1, "unsettled": 1, "entry": [], "overgrown": null}',
-    "with paths that lead away": lambda data: data.replace(b'"memory"', b'"../../outside"').replace(
-        b'"work/deploys"', b'"../../outside"'
-    ),
-}
 FILES: dict[str, Callable[[Path], object]] = {
     "cut": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
     "empty": lambda file: file.write_bytes(b""),
@@ -110,30 +93,6 @@ def test_a_change_was_cut_short_and_an_object_of_its_history_is_gone(tmp_path: P
             memory.checkup(apply=True)
             assert missing(had, texts_of(pages_of(memory.storage))) == [], file
             goes_on_without_its_past(memory)
-
-
-@pytest.mark.parametrize("damage", NOTES)
-def test_a_damaged_note_of_a_text_is_kept_and_said_and_keeps_nobody_from_anything(
-    damage: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    state = prepared(next(scene for scene in SCENES if scene.name == "append"), tmp_path / "live")
-    noted = {"text": NEW, "path": "work/deploys", "mode": "append", "since": "2026-02-03T10:00:00+00:00"}
-    noted |= dict.fromkeys(("over", "head", "source", "date"), "")
-    note = state / METADATA / "pending" / "0123456789.json"
-    note.parent.mkdir(exist_ok=True)
-    note.write_bytes(NOTES[damage](json.dumps(noted).encode()))
-    before = tree_of(opened(state))
-    with caplog.at_level(logging.WARNING, "memory_v2"), opened(state) as memory:
-        memory.check()
-        assert note.name in caplog.text
-        assert note.exists()
-        assert tree_of(memory) == before
-        assert errors(memory) == ["unfinished"]
-        memory.write(AFTERWARDS)
-        assert stands(memory, AFTERWARDS)
-        note.unlink()  # whoever reads what is left of it can do that
-        goes_on(memory)
-    assert not (tmp_path.parent / "outside.md").exists()
 
 
 # Temporary files
@@ -317,31 +276,6 @@ def test_a_pipe_in_place_of_a_note_holds_nobody_up(tmp_path: Path) -> None:
         assert ("unfinished", ".metadata/pending/1f3a.json") in [(f.kind, f.path) for f in memory.check()]
         memory.write(NEW, "work/deploys", "append")
         assert stands(memory, NEW)
-
-
-def packed(folder: Path, writes: int) -> Path:
-    """The files of a history that was packed before the last of some writes."""
-    with opened(folder) as memory:
-        memory.pack_history()
-        for number in range(writes):
-            memory.write(f"After packing {number}.", "work/deploys", "append")
-    return folder / METADATA / FOLDER / "objects/pack"
-
-
-@pytest.mark.parametrize("writes", [0, 2])
-@pytest.mark.parametrize("suffix", [".pack", ".idx"])
-def test_half_a_pack_is_set_aside_by_the_next_change(suffix: str, writes: int, tmp_path: Path) -> None:
-    store = scene_named("append", tmp_path / "store")
-    [file] = packed(store, writes).glob(f"*{suffix}")
-    file.chmod(0o600)
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    with opened(store) as memory:
-        before = memory.read("work/deploys")
-        memory.write(NEW, "work/deploys", "append")
-        assert (store / METADATA / "history-damaged-1.git").is_dir()
-        memory.undo()
-        assert memory.read("work/deploys") == before
-        goes_on(memory)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # dulwich leaves such a pack open

@@ -20,3 +20,8 @@ def test_the_page_has_all_of_the_memory_and_all_that_it_returns() -> None:
     for name in ("WriteResult", "SearchResult", "PageInfo", "Graph", "Finding", "PastOperation", "Change", "Plan"):
         assert f"### {name}\n" in page
     assert all(name in page for name in memory_v2.__all__ if name != "__version__")
+
+
+def test_no_two_results_have_the_same_name() -> None:
+    names = [one.__name__ for one in api.result_types()]
+    assert [name for name in names if names.count(name) > 1] == []

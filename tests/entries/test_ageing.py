@@ -35,14 +35,6 @@ def aged(entries: Iterable[Entry], plan: Plan) -> list[Entry]:
     return [replace(entry, archived=True) if entry.id in gone else entry for entry in entries]
 
 
-@given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry.id), MOMENTS, ZONES)
-def test_the_second_run_does_nothing(entries: list[Entry], now: datetime, zone: timezone) -> None:
-    calendar = at(now, zone)
-    plan = plan_ageing(stock(*entries), calendar)
-    assert plan == plan_ageing(stock(*entries), calendar)
-    assert not plan_ageing(stock(*aged(entries, plan)), calendar).planned
-
-
 @given(st.lists(ENTRIES, max_size=5, unique_by=lambda entry: entry.id), st.lists(MOMENTS, min_size=2, max_size=5))
 def test_how_often_it_runs_before_decides_nothing(entries: list[Entry], moments: list[datetime]) -> None:
     *earlier, last = sorted(moments)

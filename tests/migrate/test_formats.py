@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from memory_v2.migrate.formats import choose, scan_paths
 from memory_v2.tree.block import encode
-from memory_v2.tree.path import page_path
 from tests.migrate.folders import (
     CLAUDE_CODE,
     CLAUDE_HOME,
@@ -31,15 +29,6 @@ from tests.migrate.folders import (
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_is_known_by_what_is_in_the_folder(tmp_path: Path, name: str) -> None:
     assert choose(write(tmp_path, FORMATS[name])).name == name
-
-
-@pytest.mark.parametrize("files", [*FORMATS.values(), CLAUDE_HOME, MEMORY_TOOL])
-def test_every_file_is_a_document_or_left_out(tmp_path: Path, files: Mapping[str, str | bytes]) -> None:
-    scan = read(tmp_path, files)
-    told = [*documents(scan), *left_out(scan)]
-    assert len(told) == len(set(told))
-    for name in files:
-        assert [each for each in told if each == name or (each.endswith("/") and name.startswith(each))]
 
 
 # a vault
@@ -148,26 +137,6 @@ def test_a_folder_called_memory_is_the_root_only_at_the_top(tmp_path: Path) -> N
         "x/memory/b.md": "x/memory/b",
         "x/MEMORY.md": "x/long-term-memory",
     }
-
-
-def test_each_place_can_be_the_path_of_a_page(tmp_path: Path) -> None:
-    deep = "/".join(f"level {n}" for n in range(20))
-    names = [
-        "con.md",
-        "a:b?.md",
-        "MEMORY.md",
-        "memory.txt",
-        "x/Memory.md",
-        "🔥.md",
-        "...md",
-        f"{deep}/x.md",
-        "long " * 40,
-    ]
-    files = {f"{name.removesuffix('.md')}.md" if "." not in name else name: "# Fire\n" for name in names}
-    found = places(read(tmp_path, files))
-    assert all(page_path(place) == place and place != "memory" for place in found.values()), found
-    assert found["MEMORY.md"] == "long-term-memory"
-    assert found["🔥.md"] == "fire"
 
 
 # the memories of agents

@@ -9,7 +9,7 @@ import pytest
 
 from memory_v2.errors import UsageError
 from memory_v2.files.left_out import LeftOut, left_out_in_a_line
-from memory_v2.migrate.formats import FORMATS, choose, scan_paths
+from memory_v2.migrate.formats import choose, scan_paths
 from tests.migrate.folders import CLAUDE_CODE, CLAWVAULT, SILICA_V2, VAULT, WORKSPACE, places, write
 
 V1 = {"tea.md": "Green.\n", "tea.metadata.json": '{"summary": "Which tea."}'}
@@ -102,8 +102,3 @@ def test_a_file_in_a_folder_that_is_read_too_is_read_once(tmp_path: Path) -> Non
     write(tmp_path, {"a.md": "a\n", "x/d.md": "d\n"})
     [(folder, scan)] = scan_paths([tmp_path / "x" / "d.md", tmp_path])
     assert (folder, len(scan.documents)) == (tmp_path, 2)
-
-
-def test_each_reader_has_a_name_and_says_what_it_reads() -> None:
-    assert len({reader.name for reader in FORMATS}) == len(FORMATS)
-    assert all(reader.about for reader in FORMATS)

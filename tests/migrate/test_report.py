@@ -16,7 +16,7 @@ from memory_v2.migrate.source import Scan, SourceDocument
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.serialize import document as as_document
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from tests.migrate.brought import brought, document, scan_of
 from tests.operations.scenes import offline
 

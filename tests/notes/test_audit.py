@@ -12,7 +12,7 @@ from memory_v2.errors import UsageError
 from memory_v2.notes.audit.audit import Audit, Choice
 from memory_v2.notes.audit.context import AuditContext, Policy
 from memory_v2.notes.audit.coverage import dark
-from memory_v2.notes.audit.findings import TABLE, Finding
+from memory_v2.notes.audit.findings import TABLE, NoteFinding
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, reopened, settled
 
@@ -24,7 +24,7 @@ def audit_of(tmp_path: Path, files: dict[str, str], choice: Choice | None = None
         return notes.audit(choice)
 
 
-def told(tmp_path: Path, files: dict[str, str], code: str) -> list[Finding]:
+def told(tmp_path: Path, files: dict[str, str], code: str) -> list[NoteFinding]:
     return [one for one in audit_of(tmp_path, files).findings if one.code == code]
 
 

@@ -12,7 +12,7 @@ from memory_v2.errors import UsageError
 from memory_v2.notes.digest import digest_lines
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from tests.notes.folder import notes_of
 
 GOLDEN = Path(__file__).with_name("digest.txt")

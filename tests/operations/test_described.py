@@ -13,7 +13,7 @@ from memory_v2.models.base import Reply, ToolCall
 from memory_v2.operations.guard import check_description, stale_values
 from memory_v2.storage.volatile import VolatileStorage
 from tests.operations.scenes import call, calls, problems, scripted
-from tests.operations.test_rebase import meanwhile
+from tests.operations.test_decided_again import meanwhile
 from tests.properties.whole import clock
 
 LINE = "Silica: deploys on Tuesdays, Python 3.11"
@@ -89,19 +89,6 @@ def test_a_removed_value_is_told_too() -> None:
 )
 def test_a_value_is_stale_if_it_is_only_what_was_so_before(before: str, after: str, line: str, stale: bool) -> None:
     assert bool(stale_values(line, before, after, after)) == stale
-
-
-def test_a_description_is_carried_over() -> None:
-    storage = silica()
-
-    def act() -> None:
-        storage.write("silica", storage.read("silica").data.replace(b"# Silica\n", b"# Silica\n\nBy Dana.\n"))
-        storage.write("memory", storage.read("memory").data.replace(b"Notes.", b"All notes."))
-
-    memory, model = meanwhile(storage, act, calls(change(), DESCRIBE))
-    memory.write(NEW)
-    assert (len(model.sent), line_of(memory)) == (1, f"- [[silica]] - {LASTING}")
-    assert "All notes." in memory.read()
 
 
 def test_a_model_is_asked_again_if_somebody_else_has_described_the_page() -> None:

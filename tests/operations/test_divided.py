@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from memory_v2.errors import StorageError
+from memory_v2.index.passages import Passage, passages
 from memory_v2.memory import Memory
+from memory_v2.storage.local.storage import LocalStorage
+from memory_v2.tree.page import Page
 from tests.operations.scenes import SMALL, body, offline
 from tests.properties.whole import pages_of
 
@@ -87,3 +93,36 @@ def test_text_that_somebody_has_put_around_a_part_of_a_large_block_is_divided() 
     result = memory.split(part)
     assert (result.decided_by, result.degraded) == ("offline", "")
     assert result.new_files
+
+
+FACTS = "".join(f"- Fact {number} of the harbour is paid by Ines in Porto.\n" for number in range(400))
+
+
+def test_a_page_that_is_divided_next_is_not_indexed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed: list[Page] = []
+
+    def noted(page: Page) -> list[Passage]:
+        indexed.append(page)
+        return passages(page)
+
+    monkeypatch.setattr("memory_v2.index.rows.passages", noted)
+    memory = offline(SMALL)
+    memory.write(FACTS)
+    assert max(page.size for page in indexed) <= SMALL
+    assert {page.path for page in indexed} == set(memory.storage.list_files())
+    assert "Fact 377 of" in memory.search("fact 377")[0].excerpt
+
+
+def test_the_text_of_a_page_that_could_not_be_divided_is_found_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageError("no space is left on the disk")
+
+    monkeypatch.setattr("memory_v2.operations.overgrown._split", full)
+    with Memory(LocalStorage(tmp_path / "memory"), threshold=SMALL) as memory:
+        written = memory.write(FACTS)
+        assert not written.new_files
+        assert "Fact 377 of" in memory.search("fact 377")[0].excerpt
+    with Memory(LocalStorage(tmp_path / "memory"), threshold=SMALL) as again:
+        assert "Fact 377 of" in again.search("fact 377")[0].excerpt

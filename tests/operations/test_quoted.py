@@ -6,7 +6,7 @@ import pytest
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
-from memory_v2.text.tokens import tokens
+from memory_v2.text.words import tokens
 from tests.operations.scenes import offline
 
 KILNS = "# Silica\n\n## Testing\n\n" + "".join(

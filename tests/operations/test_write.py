@@ -136,7 +136,7 @@ def test_what_is_no_text_is_refused(text: str) -> None:
     ("description", "text", "expected"),
     [
         ("Tomatoes are planted in May.", "# Boats\n\nTwo boats are for sale.", "Two boats are for sale."),
-        ("Tomatoes are planted in May.", "# Garden\n\nTomatoes are planted in June.", "Tomatoes are planted in May."),
+        ("Tomatoes are planted in May.", "# Garden\n\nTomatoes are planted in June.", "Tomatoes are planted in June."),
         ("where things grow", "# Boats\n\nTwo boats are for sale.", "where things grow"),
     ],
 )

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
 from memory_v2.storage.local.git_history import FOLDER, GitHistory
-from memory_v2.storage.local.git_objects import MANY, UNFLUSHED
-from memory_v2.storage.local.git_repository import BRANCH, MAKING, message_of, read_message
+from memory_v2.storage.local.git_objects import BRANCH, MAKING, MANY, UNFLUSHED, message_of, read_message
 from tests.conformance.history_suite import BEGUN, HistoryConformance, entry, three
 
 GIT = shutil.which("git")

@@ -20,6 +20,7 @@ from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.bucket import Bucket, Object
 from memory_v2.storage.s3.cache import PageCache
 from memory_v2.storage.s3.storage import S3Storage
+from tests.conformance.history_suite import entry
 from tests.conformance.storage_suite import at_once
 from tests.effort import effort
 
@@ -251,6 +252,8 @@ def test_without_a_place_for_a_cache_everything_works(bucket: str, tmp_path: Pat
             version = storage.write("memory", b"old", ANY)
             storage.write("memory", b"new", version)
         assert storage.read("memory").data == b"new"
+        revision = storage.history.record({"memory": b"new"}, entry())
+        assert storage.history.read(revision, "memory") == b"new"
         assert storage.cache_folder is None
         memory = Memory(storage)
         memory.write("The boat is blue.")

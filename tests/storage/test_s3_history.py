@@ -14,10 +14,9 @@ from memory_v2.memory import Memory
 from memory_v2.storage.history import EXTERNAL, History
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3 import bucket as s3_bucket
-from memory_v2.storage.s3.storage import S3Storage
 from tests.conformance.history_suite import HistoryConformance, entry
 
-from .s3_server import HOST, Door, Loses, Machine, keys, put, server, upload
+from .s3_server import HOST, Door, Loses, Machine, keys, put, upload
 
 pytestmark = pytest.mark.allow_hosts([HOST])
 
@@ -61,16 +60,6 @@ def test_more_records_than_one_answer_holds_are_counted(
     assert [one.id for one in again.revisions()] == ids[::-1]
     again.record({}, entry(9))
     assert len(list(history.revisions())) == 10
-
-
-def test_without_a_place_for_a_cache_everything_works(bucket: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"x")
-    for number, cache in enumerate((None, tmp_path / "file")):
-        storage = S3Storage(bucket, "p", endpoint=server(), cache=cache)
-        storage.write("memory", b"%d" % number)
-        name = storage.history.record({"memory": b"%d" % number}, entry(number))
-        assert storage.history.read(name, "memory") == b"%d" % number
-    assert len(list(S3Storage(bucket, "p", endpoint=server()).history.revisions())) == 2
 
 
 def spoil(folder: Path, pattern: str, data: bytes | None) -> None:

@@ -108,7 +108,12 @@ def _write(folder: Path, text: str) -> None:
 def _append(folder: Path, text: str) -> None:
     with _memory(folder) as memory:
         memory.write(text, "log", "append")
-        memory.write(text[: len(text) // 2], "log", "replace")
+
+
+def _replace(folder: Path, text: str) -> None:
+    with _memory(folder) as memory:
+        memory.write("The weir was built in 1961.", "log")
+        memory.write(text, "log", "replace")
 
 
 def _capture(folder: Path, text: str) -> None:
@@ -138,8 +143,9 @@ def _hand(folder: Path, text: str) -> None:
 
 def _notes(folder: Path, text: str) -> None:
     (folder / "notes").mkdir()
-    (folder / "notes/2026-01-01.md").write_text(text, newline="")
-    (folder / "notes/2026-01-02.md").write_text(text[: len(text) // 2], newline="")
+    half = len(text) // 2
+    (folder / "notes/2026-01-01.md").write_text(text[:half], newline="")
+    (folder / "notes/2026-01-02.md").write_text(text[half:], newline="")
     with Notes.open(folder / "notes", folder / "cache.sqlite") as notes:
         notes.refresh()
         notes.digest()
@@ -157,6 +163,7 @@ def _search(folder: Path, text: str) -> None:
 FACES: dict[str, Callable[[Path, str], None]] = {
     "write": _write,
     "append": _append,
+    "replace": _replace,
     "capture": _capture,
     "import": _import,
     "hand": _hand,

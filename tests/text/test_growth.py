@@ -10,11 +10,13 @@ import pytest
 from memory_v2.models.offline.describing import is_aside, runs, sentences
 from memory_v2.models.offline.naming import terms_of
 from memory_v2.models.offline.outline import find_units, together
+from memory_v2.notes.parsing import read_note
 from memory_v2.operations.split import times_of
 from memory_v2.text.kept import kept
 from memory_v2.text.negation import denied
 from memory_v2.text.statement import Lines
 from memory_v2.tree.block import Block, parse_blocks
+from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.source_lines import gathered
 from memory_v2.tree.titles import heading_at
@@ -45,7 +47,11 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "headings": ("# a\n", lambda text: _lines_of(parse_page("log", text))),
     "lines that repeat": ("- a\n", lambda text: gathered(_imported(text[4:]), [_imported(text)])),
     "lines that lead in": ("- a:\n", lambda text: together(parse_page("log", text).blocks)),
-    "numbered steps": ("1. a\n", lambda text: find_units(blocks := parse_blocks(text), range(1, len(blocks) + 1), 50)),
+    "numbered steps": (
+        "1. a\n",
+        lambda text: find_units(Outline(blocks := parse_blocks(text)), range(1, len(blocks) + 1), 50),
+    ),
+    "sections of a note": ("# a\nb\n", lambda text: read_note("a.md", text.encode())),
     "lines that change by turns": (
         "a\nb\nc\n",
         lambda text: kept(text.split("\n"), text.replace("b", "d").split("\n")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.text.sentences import clauses, sentences
+from memory_v2.text.words import clauses, sentences
 
 
 @given(st.text(max_size=200))

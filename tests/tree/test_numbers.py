@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import ToolProblem
-from memory_v2.tree.numbers import parse_numbers, show_numbers
+from memory_v2.tree.edit import parse_numbers, show_numbers
 from tests.tree.texts import STEADY
 
 

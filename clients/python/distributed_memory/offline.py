@@ -51,12 +51,15 @@ class OfflineDelivery(Delivery):
         """What the service answers, else the last answer that it gave, with what waits to be written."""
         folder = self._folder
         known = await self._io.call(lambda: folder.read(request))
-        preview = await self._io.call(lambda: previewed(known, request, folder.writes()))
+        waiting = await self._io.call(folder.writes)
+        preview = previewed(known, request, waiting)
         if preview is not None and self._now() < self._away_until:
             return preview
         etag = known["etag"] if known else ""
         try:
-            await self._send_waiting()
+            if waiting:  # one reads what one has written
+                async with self._io.alone():
+                    await self._send_all()
             answer = await self._retry.exchange(self._io, request.with_headers(If_None_Match=etag))
         except _AWAY:
             self._away_until = self._now() + AWAY_SECONDS
@@ -114,12 +117,6 @@ class OfflineDelivery(Delivery):
     async def discard(self, write_id: str) -> bool:
         """Forgets a write that could not be delivered; says whether there was one."""
         return await self._io.call(lambda: self._folder.discard(write_id))
-
-    async def _send_waiting(self) -> None:
-        """Sends what waits before something is read: one reads what one has written."""
-        if await self._io.call(self._folder.writes):
-            async with self._io.alone():
-                await self._send_all()
 
     async def _send_all(self, before: Write | None = None) -> int:
         """Sends the writes that wait, or those before this one, in order. Returns how many were delivered."""

@@ -28,7 +28,7 @@ from memory_v2.index.store import Store
 from memory_v2.index.tables import Kept
 from memory_v2.progress import with_progress
 from memory_v2.text.days import unmarked
-from memory_v2.text.sentences import sentences
+from memory_v2.text.words import sentences
 
 MOST_SENTENCES = 12
 """How many sentences of a text have a vector of their own."""

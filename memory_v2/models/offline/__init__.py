@@ -7,7 +7,7 @@ from typing import assert_never
 
 from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolResult
 from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.edit import show_numbers
 
 
 class OfflinePlanner:

@@ -22,10 +22,9 @@ from memory_v2.models.offline.naming import (
 )
 from memory_v2.text.dates import find_dates
 from memory_v2.text.lists import labels, stopwords, weekdays
-from memory_v2.text.plain import plain
-from memory_v2.text.sentences import sentences as text_sentences
 from memory_v2.text.speakers import is_message, speakers
-from memory_v2.text.words import has_cjk, words
+from memory_v2.text.words import has_cjk, plain, words
+from memory_v2.text.words import sentences as text_sentences
 from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.front_matter import read_front_matter
 

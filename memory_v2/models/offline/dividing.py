@@ -11,18 +11,16 @@ from memory_v2.models.base import ToolCall
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
-from memory_v2.models.offline.likeness import groups_of, middle_of, vectors
+from memory_v2.models.offline.likeness import Likeness, middle_of, vectors
 from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
 from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name, keyword_line
 from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import stem, words
+from memory_v2.text.words import capitalized, plain, shorten, stem, words
 from memory_v2.tree.block import encode, readable
-from memory_v2.tree.headings import Outline
-from memory_v2.tree.numbers import parse_numbers, show_numbers
+from memory_v2.tree.edit import parse_numbers, show_numbers
 from memory_v2.tree.path import child_path
 from memory_v2.tree.source import told_sources
 
@@ -129,11 +127,11 @@ def _by_likeness(page: MeasuredPage) -> Division:
     told = [unit for unit, vector in zip(units, found, strict=False) if vector]
     points += [vector for vector in found[: len(units)] if vector]
     different = len({frozenset(vector) for vector in points[there:]})
-    most = max(0, page.most_children - there)
+    most, likeness = max(0, page.most_children - there), Likeness(points, weights)
     for size in NOTES_TO_A_GROUP:
         count = there + min(most, max(FEWEST_GROUPS, different // size))
         groups = []
-        for places in groups_of(points, count, weights):
+        for places in likeness.groups(count):
             numbers = tuple(sorted(n for place in places if place >= there for n in told[place - there]))
             if places[0] < there and numbers:
                 home = homes[places[0]]
@@ -192,7 +190,7 @@ def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
     if days and days[0][:YEAR] == days[-1][:YEAR]:
         period = period_of([days[0], days[-1]], numbers)
         return replace(period, name=f"{period.name} log", is_period=False)
-    outline, inside, done = Outline(page.blocks), set(numbers), 0
+    outline, inside, done = page.brief.outline, set(numbers), 0
     sections: dict[str, range] = {}
     for number in numbers:
         section = range(number, outline.ends[number] + 1)
@@ -230,7 +228,7 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
             homes[number] = place
         for number in parse_numbers(child["links"], len(page.children), "l") if child.get("links") else []:
             left -= len(encode(page.children[number - 1].line))
-    homes = Outline(page.blocks).settled(homes, page.fixed)
+    homes = brief.outline.settled(homes, page.fixed)
     return left - sum(block.size for block, home in zip(page.blocks, homes[1:], strict=True) if home)
 
 

@@ -13,9 +13,8 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.naming import MAX_TITLE, heading_name, telling_terms, telling_words, undated
 from memory_v2.models.offline.outline import date_of, is_conversation, is_of_a_time
 from memory_v2.text.dates import find_dates
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import content_words, has_cjk
+from memory_v2.text.words import capitalized, content_words, has_cjk, plain, shorten
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.path import ROOT, fold, is_page_path

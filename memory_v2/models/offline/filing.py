@@ -28,8 +28,8 @@ from memory_v2.text.retelling import are_versions
 from memory_v2.text.speakers import is_message, speaker
 from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
+from memory_v2.tree.edit import parse_numbers, show_numbers
 from memory_v2.tree.headings import Outline
-from memory_v2.tree.numbers import parse_numbers, show_numbers
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
 

@@ -16,7 +16,7 @@ from posixpath import commonpath
 from typing import Any
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.models.offline.likeness import groups_of, vectors
+from memory_v2.models.offline.likeness import Likeness, vectors
 from memory_v2.models.offline.naming import (
     MAX_DESCRIPTION,
     MAX_RUN,
@@ -28,13 +28,12 @@ from memory_v2.models.offline.naming import (
 )
 from memory_v2.text.dates import covers, find_dates, named_span
 from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.plain import capitalized, plain, shorten
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import has_cjk, stem, unbroken_words, words
+from memory_v2.text.words import capitalized, has_cjk, plain, shorten, stem, unbroken_words, words
 from memory_v2.tree.block import encode, readable
+from memory_v2.tree.edit import show_numbers
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import link_key
-from memory_v2.tree.numbers import show_numbers
 from memory_v2.tree.page import ChildLink, Page
 from memory_v2.tree.path import child_path, fold
 
@@ -230,7 +229,7 @@ def _by_likeness(leaves: Sequence[Listed], homes: Sequence[Listed], count: int, 
     told = [place for place, vector in enumerate(points) if vector or place < len(homes)]
     found = []
     weights = [max(1, len(home.below)) for home in homes]
-    for places in groups_of([points[place] for place in told], count, weights):
+    for places in Likeness([points[place] for place in told], weights).groups(count):
         members = tuple(compared[told[place]] for place in places if place >= len(homes))
         home = homes[places[0]] if places[0] < len(homes) else None
         if members and (home or 1 < len(members) < len(compared)):

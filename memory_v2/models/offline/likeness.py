@@ -61,35 +61,49 @@ def middle_of(some: Sequence[Vector]) -> Vector:
     return _unit(sums)
 
 
-def groups_of(points: Sequence[Vector], count: int, there: Sequence[int] = ()) -> list[list[int]]:
-    """The places of the points in at most `count` groups. The first points are groups that are there already, each made
-    of as many texts as `there` tells: two of those are never put together. A point that is like no other is alone."""
-    homes = len(there)
-    step = max(1, -(-len(points) // MAX_COMPARED))
-    sample = [place for place in range(len(points)) if place < homes or place % step == 0]
-    groups = [
-        [sample[place] for place in group] for group in _merged([points[place] for place in sample], count, there)
-    ]
-    of = {place: number for number, group in enumerate(groups) for place in group}
-    for _ in range(ROUNDS):
-        middles = [middle_of([points[place] for place in group]) for group in groups]
-        before = dict(of)
-        for place, point in enumerate(points[homes:], homes):
-            near = [_dot(point, middle) for middle in middles]
-            best = max(near, default=0.0)
-            if place not in of or best > near[of[place]]:
-                of[place] = near.index(best)
-        groups = [[place for place in sorted(of) if of[place] == number] for number in range(len(middles))]
-        if of == before:
-            break
-    return [group for group in groups if group]
+class Likeness:
+    """Points that are put into groups. The first are groups that are there already, each made of as many texts as
+    `there` tells: two of those are never put together. A point that is like no other is alone."""
+
+    def __init__(self, points: Sequence[Vector], there: Sequence[int] = ()) -> None:
+        self.points, self.homes = points, len(there)
+        step = max(1, -(-len(points) // MAX_COMPARED))
+        self.sample = [place for place in range(len(points)) if place < self.homes or place % step == 0]
+        self._unions = _unions([points[place] for place in self.sample], there)
+
+    def groups(self, count: int) -> list[list[int]]:
+        """The places of the points in at most `count` groups."""
+        points, groups = self.points, self._of_sample(count)
+        of = {place: number for number, group in enumerate(groups) for place in group}
+        for _ in range(ROUNDS):
+            middles = [middle_of([points[place] for place in group]) for group in groups]
+            before = dict(of)
+            for place, point in enumerate(points[self.homes :], self.homes):
+                near = [_dot(point, middle) for middle in middles]
+                best = max(near, default=0.0)
+                if place not in of or best > near[of[place]]:
+                    of[place] = near.index(best)
+            groups = [[place for place in sorted(of) if of[place] == number] for number in range(len(middles))]
+            if of == before:
+                break
+        return [group for group in groups if group]
+
+    def _of_sample(self, count: int) -> list[list[int]]:
+        members = {number: [place] for number, place in enumerate(self.sample)}
+        for new, (cost, a, b) in enumerate(self._unions, len(self.sample)):
+            if len(members) <= count and cost > EQUAL:
+                break
+            members[new] = sorted(members.pop(a) + members.pop(b))
+        return sorted(members.values())
 
 
-def _merged(points: Sequence[Vector], count: int, there: Sequence[int]) -> list[list[int]]:
-    """The two groups whose union is least spread out become one, until `count` are left."""
-    members = {place: [place] for place in range(len(points))}
+def _unions(points: Sequence[Vector], there: Sequence[int]) -> list[tuple[float, int, int]]:
+    """How the points become one group: again and again the two whose union is least spread out, with what it costs. A
+    new group has the next number."""
+    members = set(range(len(points)))
     weights = dict(enumerate([*map(float, there), *[1.0] * (len(points) - len(there))]))
     homes = set(range(len(there)))
+    unions: list[tuple[float, int, int]] = []
     lengths = [_dot(point, point) for point in points]
     costs: dict[tuple[int, int], float] = {}
     for b, point in enumerate(points):
@@ -103,11 +117,10 @@ def _merged(points: Sequence[Vector], count: int, there: Sequence[int]) -> list[
         cost, a, b = heappop(heap)
         if a not in members or b not in members:
             continue
-        if len(members) <= count and cost > EQUAL:
-            break
+        unions.append((cost, a, b))
         joined, new = weights[a] + weights[b], len(weights)
         is_home = bool({a, b} & homes)
-        merged = sorted(members.pop(a) + members.pop(b))
+        members -= {a, b}
         for other in members:
             if is_home and other in homes:
                 continue
@@ -117,9 +130,10 @@ def _merged(points: Sequence[Vector], count: int, there: Sequence[int]) -> list[
             )
             costs[other, new] = spread / (joined + own)
             heappush(heap, (costs[other, new], other, new))
-        members[new], weights[new] = merged, joined
+        members.add(new)
+        weights[new] = joined
         homes |= {new} if is_home else set()
-    return sorted(members.values())
+    return unions
 
 
 def _unit(terms: Vector) -> dict[str, float]:

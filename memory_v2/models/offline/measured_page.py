@@ -14,6 +14,7 @@ from memory_v2.text.dates import named_span
 from memory_v2.text.speakers import is_message
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, encode
+from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import child_path, fold
 
@@ -56,7 +57,7 @@ class MeasuredPage:
         self.blocks = self.page.blocks
         self.body = _movable(self.page)
         self.sizes = [0, *(block.size for block in self.blocks)]
-        self.units = find_units(self.blocks, self.body, self.full)
+        self.units = find_units(brief.outline, self.body, self.full)
 
     @cached_property
     def is_talk(self) -> bool:
@@ -76,7 +77,7 @@ class MeasuredPage:
             child.path == child_path(self.page.path, name)
             and fold(child.properties.get("split_from", "")) == fold(self.page.path)
             and not (child.piece or child.children or child.properties.get("source") or named_span(name))
-            and len(find_units(child.blocks, _movable(child), math.inf)) >= LEAST_ALIKE // 2
+            and len(find_units(Outline(child.blocks), _movable(child), math.inf)) >= LEAST_ALIKE // 2
         )
 
     @cached_property

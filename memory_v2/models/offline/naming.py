@@ -14,10 +14,9 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.text.calendar import DAY, DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month, named_span
 from memory_v2.text.lists import fillers, headings, read_words, stopwords, weekdays
-from memory_v2.text.plain import plain
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
-from memory_v2.text.words import content_words, general, has_cjk, stem, words
+from memory_v2.text.words import content_words, general, has_cjk, plain, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
 
@@ -114,7 +113,8 @@ class Terms:
 
     def is_of_most(self, part: Iterable[int], term: str) -> bool:
         """Whether at least half of the texts at these places have a term."""
-        having = [tuple(map(stem, words(term))) in self.terms[place] for place in part]
+        stems = tuple(map(stem, words(term)))
+        having = [stems in self.terms[place] for place in part]
         return 2 * sum(having) >= len(having)
 
 

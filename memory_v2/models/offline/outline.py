@@ -128,32 +128,40 @@ def together(blocks: Sequence[Block]) -> list[int]:
         block, following = blocks[number - 1], blocks[number]
         if number + 1 < len(blocks) and blocks[number + 1].kind != following.kind:
             last_alike = number + 1
-        said = readable(block.content).strip()
-        leads = block.kind in _LEADS and (
-            said.rstrip("*_").endswith((":", "：")) or _BOLD_LINE.fullmatch(said) is not None
-        )
-        is_run = block.kind == following.kind and (
-            block.kind == "quote" or (_is_numbered(block) and _is_numbered(following))
-        )
-        is_attached = following.kind in _LED and not block.text.endswith(("\n\n", "\r\n\r\n"))
         if is_source_line(following):
             ends[number] = number + 1
-        elif is_run:
+        elif _is_run(block, following):
             ends[number] = ends[number + 1]
-        elif following.kind in _LED and (leads or (block.kind == "paragraph" and is_attached)):
+        elif following.kind in _LED and _leads(block):
             ends[number] = ends[last_alike]
     return ends
+
+
+def _is_run(block: Block, following: Block) -> bool:
+    if block.kind != following.kind:
+        return False
+    return block.kind == "quote" or (_is_numbered(block) and _is_numbered(following))
+
+
+def _leads(block: Block) -> bool:
+    """Whether a block leads into the list, code, table or quotation behind it."""
+    if block.kind == "paragraph" and not block.text.endswith(("\n\n", "\r\n\r\n")):
+        return True
+    if block.kind not in _LEADS:
+        return False
+    said = readable(block.content).strip()
+    return said.rstrip("*_").endswith((":", "：")) or _BOLD_LINE.fullmatch(said) is not None
 
 
 def _is_numbered(block: Block) -> bool:
     return block.kind == "item" and _NUMBER.match(block.content) is not None
 
 
-def find_units(blocks: Sequence[Block], body: Sequence[int], full: float) -> list[tuple[int, ...]]:
+def find_units(outline: Outline, body: Sequence[int], full: float) -> list[tuple[int, ...]]:
     """What moves as one: a section, a message of a transcript, or what hangs together, of at most `full` bytes, or else
     a block, with the headings directly above it. Of what hangs together and is larger, as much as fits moves as one;
     what leads in is never alone."""
-    outline, held = Outline(blocks), together(blocks)
+    blocks, held = outline.blocks, together(outline.blocks)
     ends = [end if level else last for level, end, last in zip(outline.levels, outline.ends, held, strict=True)]
     messages = [number for number in body if is_message(blocks[number - 1].content)]
     for start, following in pairwise([*messages, *(number + 1 for number in body[-1:])]):

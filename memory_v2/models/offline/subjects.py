@@ -15,8 +15,7 @@ from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.offline.naming import common_stems
 from memory_v2.models.offline.outline import is_log, is_of_a_time
 from memory_v2.text.lists import fillers
-from memory_v2.text.sentences import sentences
-from memory_v2.text.words import content_words, general, has_cjk
+from memory_v2.text.words import content_words, general, has_cjk, sentences
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import ROOT
 

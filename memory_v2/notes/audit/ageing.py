@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import date
 
 from memory_v2.notes.audit.context import AuditContext, is_index
-from memory_v2.notes.audit.findings import Finding, about_item
+from memory_v2.notes.audit.findings import NoteFinding, about_item
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.note import Item
 from memory_v2.text.calendar import days_before
 from memory_v2.text.dates import find_dates
-from memory_v2.text.plain import shorten
+from memory_v2.text.words import shorten
 from memory_v2.tree.alike import alike
 
 _PARTS = re.compile(r"[()（）:：|/—–]|\s-\s")
@@ -28,7 +28,7 @@ SHOWN = 80
 """How much of an item is shown, in characters."""
 
 
-def stale(context: AuditContext) -> Iterator[Finding]:
+def stale(context: AuditContext) -> Iterator[NoteFinding]:
     """What a lasting note says as of a day long past, or until a day that is past."""
     lasting = {note.name for note in context.lasting}
     for note, item in context.statements:
@@ -45,7 +45,7 @@ def stale(context: AuditContext) -> Iterator[Finding]:
 
 
 def day_after(words: str, field: str) -> date | None:
-    """The latest day that stands behind such a phrase."""
+    """The latest day that is behind such a phrase."""
     days = []
     for found in pattern("ageing", field).finditer(words):
         behind = words[found.end() :]
@@ -53,7 +53,7 @@ def day_after(words: str, field: str) -> date | None:
     return max(days, default=None)
 
 
-def unfinished(context: AuditContext) -> Iterator[Finding]:
+def unfinished(context: AuditContext) -> Iterator[NoteFinding]:
     """What has been pending for long: told once, where it was said last, unless it was closed since."""
     dated = [one for one in context.extracted if one.category == "pending" and one.day]
     pending = [one for one in dated if _is_open(context.items[one.id.partition("-")[0]], one)]
@@ -76,7 +76,7 @@ def _is_open(item: Item, one: Extracted) -> bool:
     return any(opens.fullmatch(part.strip(" *_.#0123456789")) for part in _PARTS.split(bare(one.by)))
 
 
-def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator[Finding]:
+def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator[NoteFinding]:
     last = mentions[-1]
     first_day, last_day = mentions[0].day or date.max, last.day or date.max
     if any(mention.is_closed and mention.day == last_day for mention in mentions):
@@ -84,10 +84,10 @@ def _open_for_long(context: AuditContext, mentions: list[Extracted]) -> Iterator
     if (context.today - last_day).days > context.policy.unfinished_days:
         message = f"open since {first_day}, {(context.today - first_day).days} days: {shorten(last.text, SHOWN)}"
         also = tuple(mention.place for mention in mentions[:-1])
-        yield Finding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
+        yield NoteFinding("unfinished", last.file, last.first_line, message, last.id, also, last.day)
 
 
-def unmentioned(context: AuditContext) -> Iterator[Finding]:
+def unmentioned(context: AuditContext) -> Iterator[NoteFinding]:
     """Whom and what an index names, and no log has named for long, though there are logs since."""
     logs = sorted((note.day, " ".join(item.text for item in note.items)) for note in context.logs if note.day)
     for note in filter(is_index, context.lasting):
@@ -103,7 +103,7 @@ def unmentioned(context: AuditContext) -> Iterator[Finding]:
                 if days > context.policy.stale_days:
                     ago = f"since {last}, {days} days ago" if last else f"in {len(since)} logs"
                     message = f"no log has named {name} {ago}"
-                    yield Finding("unmentioned", note.name, section.first_line, message, name, day=last)
+                    yield NoteFinding("unmentioned", note.name, section.first_line, message, name, day=last)
 
 
 def _when(one: Extracted) -> tuple[date, str, int]:

@@ -15,13 +15,13 @@ from typing import TypeAlias
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.notes.audit import ageing, contradictions, coverage, duplicates, files, links
 from memory_v2.notes.audit.context import AuditContext
-from memory_v2.notes.audit.findings import CODES, SEVERITIES, Finding, Severity, at_least, checked_codes, settled
+from memory_v2.notes.audit.findings import CODES, SEVERITIES, NoteFinding, Severity, at_least, checked_codes, settled
 from memory_v2.notes.cache import CachedFile, NotesCache
 from memory_v2.notes.index_files import write_document
 from memory_v2.notes.parsing import read_note
 from memory_v2.tree.block import encode
 
-Check: TypeAlias = Callable[[AuditContext], Iterator[Finding]]
+Check: TypeAlias = Callable[[AuditContext], Iterator[NoteFinding]]
 CHECKS: tuple[Check, ...] = (
     files.own,
     files.budgets,
@@ -51,7 +51,7 @@ class Choice:
     def __post_init__(self) -> None:
         checked_codes((*self.select, *self.ignore))
 
-    def holds(self, one: Finding) -> bool:
+    def holds(self, one: NoteFinding) -> bool:
         """Whether a finding is wanted, whatever a baseline knows."""
         if (self.select and one.code not in self.select) or one.code in self.ignore:
             return False
@@ -65,7 +65,7 @@ class Audit:
 
     day: date
     notes: int
-    findings: tuple[Finding, ...]
+    findings: tuple[NoteFinding, ...]
     known: int = 0
     ignored: int = 0
 
@@ -129,7 +129,7 @@ def read_baseline(file: Path) -> frozenset[str]:
         raise UsageError(f"{file} is no baseline; --write-baseline makes one") from error
 
 
-def write_baseline(file: Path, findings: Iterable[Finding], known: Collection[str] = ()) -> None:
+def write_baseline(file: Path, findings: Iterable[NoteFinding], known: Collection[str] = ()) -> None:
     """Writes a baseline of these findings, and of what another baseline knows. Raises `StorageError`."""
     rows = [{"code": finding.code, "path": finding.path, "fingerprint": finding.fingerprint} for finding in findings]
     lines = ",\n  ".join(

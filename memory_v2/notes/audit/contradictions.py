@@ -1,8 +1,8 @@
 """Values and numbers of lasting notes that another note contradicts.
 
-A value stands under a label of a subject. What changes from log to log is history: only what a lasting note says is
+A value is under a label of a subject. What changes from log to log is history: only what a lasting note says is
 held against the rest. A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are
-of one subject if what stands around them shares a name, or if there is only one. What was added is no total. `~35`
+of one subject if what is around them shares a name, or if there is only one. What was added is no total. `~35`
 agrees with what is near it, `26+` with more. A goal, a limit and so much a day are no totals.
 """
 
@@ -15,7 +15,7 @@ from datetime import date
 
 from memory_v2.notes.audit.ageing import day_after
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
-from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.classify import is_closed
 from memory_v2.notes.digest import PORT, amount
 from memory_v2.notes.extract import Extracted, extraction, states_amount
@@ -28,7 +28,7 @@ from memory_v2.text.lists import headings
 from memory_v2.text.words import content_words, normal, stem
 
 
-def differing(context: AuditContext) -> Iterator[Finding]:
+def differing(context: AuditContext) -> Iterator[NoteFinding]:
     """The values of lasting notes that another note contradicts."""
     lasting = {note.name for note in context.lasting}
     for found in contradictions(_said(context)):
@@ -41,7 +41,7 @@ def differing(context: AuditContext) -> Iterator[Finding]:
         place = f"{other.name}:{other.line}"
         message = f"{found.label} of {found.subject} is {here.value} here, and {other.value} in {place}"
         about = normal(f"{found.subject} {found.label}")
-        yield Finding("contradiction", here.name, here.line, message, about, (place,), other.day or here.day)
+        yield NoteFinding("contradiction", here.name, here.line, message, about, (place,), other.day or here.day)
 
 
 def _said(context: AuditContext) -> Iterator[Said]:
@@ -85,7 +85,7 @@ _VERBS = frozenset(map(stem, ("port", "listens", "runs", "uses", "changed", "mov
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A number, where it stands, and the words around it that may name its subject. `own` are those of its line, if
+    """A number, where it is, and the words around it that may name its subject. `own` are those of its line, if
     no label says that the line states this number, else those of the label: `Subscribers in Berlin: 80`."""
 
     reading: Reading
@@ -94,7 +94,7 @@ class Measurement:
     own: frozenset[str]
 
 
-def drift(context: AuditContext) -> Iterator[Finding]:
+def drift(context: AuditContext) -> Iterator[NoteFinding]:
     """Numbers in lasting notes that are not what the newest log says."""
     lasting = {note.name for note in context.lasting}
     logs = {note.name for note in context.notes if is_log(note)}
@@ -138,13 +138,13 @@ def agrees(reading: Reading, newer: Reading) -> bool:
     return abs(reading.value - newer.value) <= (NEAR * max(abs(reading.value), abs(newer.value)) if about else 0)
 
 
-def _finding(one: Measurement, newest: Measurement) -> Finding:
+def _finding(one: Measurement, newest: Measurement) -> NoteFinding:
     now, then = newest.reading, one.reading
     day = f" of {newest.source.day}" if newest.source.day else ""
     message = f"{then.name} is {amount(then)} here, and {amount(now)} in {newest.source.place}{day}"
     about = f"{one.source.id} {then.key}"
     also = (newest.source.place,)
-    return Finding("metric-drift", one.source.file, one.source.first_line, message, about, also, newest.source.day)
+    return NoteFinding("metric-drift", one.source.file, one.source.first_line, message, about, also, newest.source.day)
 
 
 def _measurements(context: AuditContext) -> Iterator[Measurement]:

@@ -13,12 +13,11 @@ from math import log
 from typing import TypeAlias
 
 from memory_v2.notes.audit.context import AuditContext, is_index
-from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.classify import labels
 from memory_v2.notes.extract import Extracted
 from memory_v2.notes.note import Note
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import content_words, has_cjk
+from memory_v2.text.words import content_words, has_cjk, shorten
 
 HELD = 0.5
 """Which share of its telling words a section holds that has it."""
@@ -38,7 +37,7 @@ Having: TypeAlias = dict[str, dict[Place, None]]
 _SINGULAR = {"decisions": "decision", "lessons": "lesson"}
 
 
-def missing(context: AuditContext) -> Iterator[Finding]:
+def missing(context: AuditContext) -> Iterator[NoteFinding]:
     """What no lasting note has."""
     if not any(map(is_index, context.lasting)):
         return
@@ -59,9 +58,9 @@ def missing(context: AuditContext) -> Iterator[Finding]:
                 yield _finding(one)
 
 
-def _finding(one: Extracted) -> Finding:
+def _finding(one: Extracted) -> NoteFinding:
     message = f"this {_SINGULAR[one.category]} is in no lasting note: {shorten(one.text, SHOWN)}"
-    return Finding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
+    return NoteFinding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
 
 
 def _hold(having: Having, place: Place, words: Iterable[str]) -> None:
@@ -75,7 +74,7 @@ def _telling(words: Iterable[str]) -> frozenset[str]:
 
 
 def _without_label(text: str) -> str:
-    """What stands behind the words that say what it is."""
+    """What is behind the words that say what it is."""
     label = next(labels(text), "")
     return text.partition(label)[2] if label else text
 
@@ -104,7 +103,7 @@ ASKED = 5
 """How many of the rarest words of a note are searched for."""
 
 
-def dark(context: AuditContext) -> Iterator[Finding]:
+def dark(context: AuditContext) -> Iterator[NoteFinding]:
     """Notes that a search for their own words does not find. One without a rare word is like others, and not dark."""
     if context.search is None:
         return
@@ -115,7 +114,7 @@ def dark(context: AuditContext) -> Iterator[Finding]:
         rarest = sorted(rare, key=lambda word: (notes_with[word], -len(word), word))[:ASKED]
         if rarest and note.name not in context.search(" ".join(rarest)):
             message = f"a search for {' '.join(rarest)!r} does not find this note"
-            yield Finding("dark", note.name, 1, message, "", day=note.day)
+            yield NoteFinding("dark", note.name, 1, message, "", day=note.day)
 
 
 def _words(context: AuditContext, note: Note) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""What stands in several notes: said twice, said with nothing but a `not` more, or repeated although it was struck out.
+"""What is in several notes: said twice, said with nothing but a `not` more, or repeated although it was struck out.
 
 What differs in a number is a series and not a copy, and so is what logs of several days say under the same heading. A
-short line that stands in many notes is a form, and one in italics alone is a signature.
+short line that is in many notes is a form, and one in italics alone is a signature.
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from memory_v2.notes.audit.context import AuditContext, is_log
-from memory_v2.notes.audit.findings import Finding, about_item
+from memory_v2.notes.audit.findings import NoteFinding, about_item
 from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
 from memory_v2.text.negation import polarity, without_negation
-from memory_v2.text.plain import shorten
-from memory_v2.text.words import normal
+from memory_v2.text.words import normal, shorten
 from memory_v2.tree.alike import alike
-from memory_v2.tree.numbers import show_numbers
+from memory_v2.tree.edit import show_numbers
 
 ALIKE = 0.7
 """How much of their words two lines share at least that say the same."""
 LEAST_WORDS = 3
 """How many different words a copy has at least, without those of the grammar: shorter ones are labels."""
 MANY_NOTES = 4
-"""From how many notes on a short line that stands in all of them is a form."""
+"""From how many notes on a short line that is in all of them is a form."""
 SHORT = 8
 """Below how many words a line is short, likewise."""
 MANY = 3
@@ -42,7 +41,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
-def repeated(context: AuditContext) -> Iterator[Finding]:
+def repeated(context: AuditContext) -> Iterator[NoteFinding]:
     """Duplicates; contradictions that differ in a `not`; what was struck out and is still said."""
     everything = [statement for statement in context.statements if _says_something(statement[1])]
     copies: Copies = {}
@@ -117,7 +116,7 @@ def _is_copy(one: Said, first: Said) -> bool:
     return is_other and _NUMBER.findall(one[1].text) == _NUMBER.findall(first[1].text)
 
 
-def _duplicates(copies: Copies) -> Iterator[Finding]:
+def _duplicates(copies: Copies) -> Iterator[NoteFinding]:
     for (name, other_name), groups in copies.items():
         if len(groups) < MANY:
             for group in groups:
@@ -129,10 +128,10 @@ def _duplicates(copies: Copies) -> Iterator[Finding]:
         places = tuple(_place(one) for group in groups for one in group[1:])
         days = [item.day for group in groups for _, item in group if item.day]
         line = min(group[0][1].first_line for group in groups)
-        yield Finding("duplicate", name, line, message, other_name, places, max(days, default=None))
+        yield NoteFinding("duplicate", name, line, message, other_name, places, max(days, default=None))
 
 
-def _duplicate(group: Sequence[Said]) -> Finding:
+def _duplicate(group: Sequence[Said]) -> NoteFinding:
     (note, item), *others = group
     places = [_place(other) for other in others]
     how = "also" if normal(item.text) == normal(others[0][1].text) else "almost the same"
@@ -160,7 +159,7 @@ def _is_form(context: AuditContext, members: Sequence[Said]) -> bool:
     return len(notes) >= MANY_NOTES and len(context.words(members[0][1])) < SHORT
 
 
-def _opposite(first: Said, against: Said) -> Iterator[Finding]:
+def _opposite(first: Said, against: Said) -> Iterator[NoteFinding]:
     (note, item), (_, same) = first, against
     is_asked = any(one.text.rstrip().endswith(("?", "？")) for one in (item, same))
     if not is_log(note) and not is_asked and not item.is_done and not same.is_done:
@@ -169,7 +168,7 @@ def _opposite(first: Said, against: Said) -> Iterator[Finding]:
         yield about_item("contradiction", note, item, message, place, day=same.day or item.day)
 
 
-def _still_said(dead: Said, members: Sequence[Said]) -> Iterator[Finding]:
+def _still_said(dead: Said, members: Sequence[Said]) -> Iterator[NoteFinding]:
     place = _place(dead)
     for note, item in members:
         if note.name != dead[0].name and not is_log(note) and not struck_part(item) and not is_closed(item):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memory_v2.notes.audit.context import AuditContext, stem_of
-from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.note import Note
 from memory_v2.text.secrets import find_secrets
 
@@ -19,41 +19,41 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 _WRITTEN = {b"\r\n": "CRLF", b"\n": "LF", b"\r": "CR"}
 
 
-def own(context: AuditContext) -> Iterator[Finding]:
+def own(context: AuditContext) -> Iterator[NoteFinding]:
     """What is found in each note by itself: secrets, and bytes that are no text. They are kept until the note changes;
     what cannot be read is looked at again."""
 
-    def check(note: Note) -> list[Finding] | None:
+    def check(note: Note) -> list[NoteFinding] | None:
         data = context.data.get(note.name)
         return None if data is None else [*_secrets(note, context.texts.get(note.name, "")), *_encodings(note, data)]
 
-    findings = context.cache.results("checked", Finding, check)
+    findings = context.cache.results("checked", NoteFinding, check)
     return (finding for finding in findings if finding.path in context.files)
 
 
-def _encodings(note: Note, data: bytes) -> Iterator[Finding]:
+def _encodings(note: Note, data: bytes) -> Iterator[NoteFinding]:
     """Bytes that are not UTF-8, byte order marks, and line ends of several kinds."""
     if note.trouble and (line := _first_broken(data)):
-        yield Finding("not-utf8", note.name, line, "; ".join(note.trouble), "", day=note.day)
+        yield NoteFinding("not-utf8", note.name, line, "; ".join(note.trouble), "", day=note.day)
     elif data.startswith(codecs.BOM_UTF8):
         message = "the file begins with a byte order mark"
-        yield Finding("byte-order-mark", note.name, 1, message, "", day=note.day)
+        yield NoteFinding("byte-order-mark", note.name, 1, message, "", day=note.day)
     ends = _LINE_END.findall(data)
     if not note.trouble and len(kinds := Counter(ends).most_common()) > 1:
         rarest, _ = kinds[-1]
         counts = " and ".join(f"{count:,} in {_WRITTEN[kind]}" for kind, count in kinds)
         message = f"of its lines, {counts}; the first in {_WRITTEN[rarest]} is this one"
-        yield Finding("mixed-line-ends", note.name, ends.index(rarest) + 1, message, "", day=note.day)
+        yield NoteFinding("mixed-line-ends", note.name, ends.index(rarest) + 1, message, "", day=note.day)
 
 
-def _secrets(note: Note, text: str) -> Iterator[Finding]:
+def _secrets(note: Note, text: str) -> Iterator[NoteFinding]:
     """Likely secrets, masked."""
     for secret in find_secrets(text):
         message = f"this looks like a {secret.kind}: {secret.shown}"
-        yield Finding("secret", note.name, secret.line, message, secret.kind, day=note.day)
+        yield NoteFinding("secret", note.name, secret.line, message, secret.kind, day=note.day)
 
 
-def budgets(context: AuditContext) -> Iterator[Finding]:
+def budgets(context: AuditContext) -> Iterator[NoteFinding]:
     """Index files that are longer than what agents load of them."""
     policy = context.policy
     for note in context.notes:
@@ -64,7 +64,7 @@ def budgets(context: AuditContext) -> Iterator[Finding]:
         if lines > policy.index_lines or len(data) > policy.index_bytes:
             line = min(policy.index_lines, 1 + data[: policy.index_bytes].count(b"\n")) if lines > 1 else 1
             message = f"{lines:,} lines and {len(data):,} bytes; agents load {policy.index_lines:,} lines and "
-            yield Finding(
+            yield NoteFinding(
                 "over-budget", note.name, line, f"{message}{policy.index_bytes:,} bytes, up to here", "", day=note.day
             )
 

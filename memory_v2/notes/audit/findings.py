@@ -80,7 +80,7 @@ FINGERPRINT_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class NoteFinding:
     """Something in a note that deserves a look. `line` is 1 if it is about the whole file. `also` are the other places
     that it is about, and `day` the newest day that it speaks from. `about` is what its fingerprint is made of: words
     and ids, never lines, so that it stays the same when lines move."""
@@ -116,12 +116,12 @@ class Finding:
         return {**own, **told, "fingerprint": self.fingerprint}
 
 
-def about_item(code: str, note: Note, item: Item, message: str, *also: str, day: date | None = None) -> Finding:
+def about_item(code: str, note: Note, item: Item, message: str, *also: str, day: date | None = None) -> NoteFinding:
     """A finding about an item of a note."""
-    return Finding(code, note.name, item.first_line, message, item.id, also, day or item.day)
+    return NoteFinding(code, note.name, item.first_line, message, item.id, also, day or item.day)
 
 
-def settled(found: Iterable[Finding]) -> Iterator[Finding]:
+def settled(found: Iterable[NoteFinding]) -> Iterator[NoteFinding]:
     """The findings with their fingerprints, in the order of their places; secrets in them are masked."""
     seen: Counter[str] = Counter()
     for one in sorted(found, key=lambda one: (one.path, one.line, one.code, one.message)):

@@ -8,7 +8,7 @@ from functools import cache
 
 from memory_v2.files.links import Link
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log
-from memory_v2.notes.audit.findings import Finding
+from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.links import file_names, links
 from memory_v2.notes.note import Item, Note
@@ -22,7 +22,7 @@ FEWEST = 4
 """How many lasting notes there are at least, for the same."""
 
 
-def linking(context: AuditContext) -> Iterator[Finding]:
+def linking(context: AuditContext) -> Iterator[NoteFinding]:
     """All that is wrong with links."""
     notes = {note.name: note for note in context.notes}
     is_replaced = cache(lambda name: _is_replaced(context, notes[name]))
@@ -44,7 +44,7 @@ def linking(context: AuditContext) -> Iterator[Finding]:
         elif first and _cites(note, item) and is_replaced(first.name) and not is_replaced(note.name):
             code, message = "superseded", f"{first.name} says that it was replaced"
         if code:
-            yield Finding(code, note.name, link.line, message, f"{item.id} {link.target}", tuple(found), item.day)
+            yield NoteFinding(code, note.name, link.line, message, f"{item.id} {link.target}", tuple(found), item.day)
     yield from _orphans(context, linked)
 
 
@@ -73,7 +73,7 @@ def _is_replaced(context: AuditContext, note: Note) -> bool:
     return any(pattern("ageing", "superseded").match(bare(one).lstrip("*_[(!⚠️ >~-")) for one in said)
 
 
-def _orphans(context: AuditContext, linked: set[str]) -> Iterator[Finding]:
+def _orphans(context: AuditContext, linked: set[str]) -> Iterator[NoteFinding]:
     """Lasting notes that nothing links to or names, where a folder links its notes at all."""
     known = [note for note in context.lasting if not is_index(note)]
     named: dict[str, set[str]] = {}
@@ -87,4 +87,4 @@ def _orphans(context: AuditContext, linked: set[str]) -> Iterator[Finding]:
     ]
     if len(known) >= FEWEST and len(known) - len(orphans) >= LINKED * len(known):
         for note in orphans:
-            yield Finding("orphan", note.name, 1, "no other note links to this one or names it", "", day=note.day)
+            yield NoteFinding("orphan", note.name, 1, "no other note links to this one or names it", "", day=note.day)

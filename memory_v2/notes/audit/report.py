@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from memory_v2.notes.audit.audit import Audit
-from memory_v2.notes.audit.findings import CODES, TABLE, Code, Finding, Severity
+from memory_v2.notes.audit.findings import CODES, TABLE, Code, NoteFinding, Severity
 from memory_v2.notes.parsing import MARK
 from memory_v2.text.amounts import counted
 
@@ -40,7 +40,7 @@ def audit_report(audit: Audit) -> str:
     return "\n".join([*lines, f"{_summary(audit)}.", ""])
 
 
-def _by_code(audit: Audit) -> Iterator[tuple[Code, Sequence[Finding]]]:
+def _by_code(audit: Audit) -> Iterator[tuple[Code, Sequence[NoteFinding]]]:
     for name in audit.counts:
         yield CODES[name], [finding for finding in audit.findings if finding.code == name]
 
@@ -95,7 +95,7 @@ def _sentence(words: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _result(one: Finding) -> dict[str, Any]:
+def _result(one: NoteFinding) -> dict[str, Any]:
     places = [place.rpartition(":") for place in one.also]
     related = [_place(name, int(line)) for name, _, line in places if name and line.isdigit()]
     message = f"{one.message}. {_sentence(one.advice)}"

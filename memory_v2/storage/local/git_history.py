@@ -32,25 +32,23 @@ from memory_v2.storage.local.disk import (
     sync_folder,
 )
 from memory_v2.storage.local.git_objects import (
+    BRANCH,
+    CHECKED_OUT,
     FILE,
     ObjectWriter,
+    check_file,
+    check_files,
     damaged_pack,
     file_of,
     files_below,
     files_in,
     find_blob,
     is_kept,
-    path_of,
-    restore,
-)
-from memory_v2.storage.local.git_repository import (
-    BRANCH,
-    CHECKED_OUT,
-    check_file,
-    check_files,
     make_repository,
     new_commit,
+    path_of,
     read_message,
+    restore,
     sweep,
     unlock,
 )

@@ -17,9 +17,16 @@ from typing import Any, TypeVar
 from memory_v2.storage.format import REPAIR
 from memory_v2.storage.history import Extent, HistoryDamaged, Revision, Rewrite, Rules
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
-from memory_v2.storage.local.git_objects import UNFLUSHED, ObjectWriter
-from memory_v2.storage.local.git_repository import BRANCH, CHECKED_OUT, message_of, new_commit, read_message
-from memory_v2.storage.names import SUFFIX
+from memory_v2.storage.local.git_objects import (
+    BRANCH,
+    CHECKED_OUT,
+    UNFLUSHED,
+    ObjectWriter,
+    message_of,
+    new_commit,
+    read_message,
+)
+from memory_v2.tree.path import SUFFIX
 
 _BY_GIT = ("logs", "lost-found", "packed-refs", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "gc.log")
 """What plain git may have left in a repository that names or holds old commits; the refs have files of their own."""

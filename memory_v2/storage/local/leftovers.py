@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory_v2.storage.local.disk import from_system, is_file, is_link, is_temporary, lstat, read_bytes, sync_folder
 from memory_v2.storage.local.walk import METADATA
-from memory_v2.storage.names import SUFFIX
+from memory_v2.tree.path import SUFFIX
 
 SET_ASIDE = ("history-damaged-*", "history-making-*")
 """Repositories that nobody reads: damaged ones, and those whose making was cut short."""

@@ -34,11 +34,11 @@ from memory_v2.storage.local.disk import (
     sync_folder,
     to_system,
 )
+from memory_v2.storage.local.leftovers import find_leftovers, find_others, remove_leftover
 from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, walk
-from memory_v2.storage.names import SUFFIX, name_problem
 from memory_v2.storage.versioned import FairLock, VersionedStorage
-from memory_v2.tree.path import ENTRIES, TakenPaths, page_path, prefixes
+from memory_v2.tree.path import ENTRIES, SUFFIX, TakenPaths, name_problem, page_path, prefixes
 
 if TYPE_CHECKING:
     from memory_v2.storage.local.git_history import GitHistory
@@ -224,19 +224,13 @@ class LocalStorage(VersionedStorage):
             self._prune(folder, self._folder)
 
     def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
-        from memory_v2.storage.local.leftovers import find_leftovers
-
         return [Leftover(name) for name in find_leftovers(self._folder, holds)]
 
     def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
-        from memory_v2.storage.local.leftovers import remove_leftover
-
         for leftover in leftovers:
             remove_leftover(self._folder, leftover.name)
 
     def other_files(self, holds: Callable[[bytes], bool]) -> list[str]:
-        from memory_v2.storage.local.leftovers import find_others
-
         entries = (stamp.path for stamp in self.stamps(ENTRIES))
         return find_others(self._folder, {*self.list_files(), *entries}, holds)
 

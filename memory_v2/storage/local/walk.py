@@ -12,8 +12,7 @@ from pathlib import Path
 
 from memory_v2.storage.format import NOTE
 from memory_v2.storage.local.disk import advice, explained, from_system, is_link, lstat, mark_of, to_system
-from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
-from memory_v2.tree.path import ENTRIES, prefixes
+from memory_v2.tree.path import ENTRIES, SUFFIX, file_problem, is_markdown, name_problem, part_clashes, prefixes
 
 METADATA = ".metadata"
 """The folder of the program's own data in the folder of a memory."""

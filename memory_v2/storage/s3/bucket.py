@@ -18,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -119,15 +120,14 @@ class Bucket:
 
     def head(self, key: str) -> Info | None:
         """The metadata of the object; `None` if it does not exist."""
-        try:
-            answer = self._client().head_object(Bucket=self.name, Key=key)
-        except ClientError as error:
-            if _status(error) == 404:
+        with self._explained("look at", key):
+            try:
+                answer = self._client().head_object(Bucket=self.name, Key=key)
+            except ClientError as error:
+                if _status(error) != 404:
+                    raise
                 self._expect_bucket()
                 return None
-            raise _explain(error, "look at", self._place(key)) from error
-        except (BotoCoreError, ResponseParserError) as error:
-            raise _explain(error, "look at", self._place(key)) from error
         modified, mark = answer["LastModified"].astimezone(UTC), answer.get("Metadata", {}).get(MARK, "")
         return Info(_bare(answer["ETag"]), answer["ContentLength"], modified, mark)
 
@@ -140,10 +140,8 @@ class Bucket:
         start: dict[str, Any] = {"StartAfter": after} if after else {}
         most, key = FIRST_KEYS if besides else MAX_KEYS, ""
         while True:
-            try:
+            with self._explained("list", prefix):
                 answer = self._client().list_objects_v2(Bucket=self.name, Prefix=prefix, MaxKeys=most, **more, **start)
-            except (ClientError, BotoCoreError, ResponseParserError) as error:
-                raise _explain(error, "list", self._place(prefix)) from error
             for found in answer.get("Contents", ()):
                 key = found["Key"]
                 if not key.startswith(besides):
@@ -160,10 +158,8 @@ class Bucket:
         """All versions of all objects whose keys begin with `prefix`, deletions among them."""
         start: dict[str, Any] = {}
         while True:
-            try:
+            with self._explained("list the old versions of", prefix):
                 answer = self._client().list_object_versions(Bucket=self.name, Prefix=prefix, **start)
-            except (ClientError, BotoCoreError, ResponseParserError) as error:
-                raise _explain(error, "list the old versions of", self._place(prefix)) from error
             for one in answer.get("Versions", ()):
                 yield Version(one["Key"], one["VersionId"], one["IsLatest"], False)
             for gone in answer.get("DeleteMarkers", ()):
@@ -174,10 +170,8 @@ class Bucket:
 
     def delete_version(self, version: Version) -> None:
         """Removes one version of an object for good."""
-        try:
+        with self._explained("delete an old version of", version.key):
             self._client().delete_object(Bucket=self.name, Key=version.key, VersionId=version.id)
-        except (ClientError, BotoCoreError, ResponseParserError) as error:
-            raise _explain(error, "delete an old version of", self._place(version.key)) from error
 
     def create(self, key: str, data: bytes) -> str:
         """Creates the object and returns its tag. Raises `PreconditionFailed` if it exists."""
@@ -251,15 +245,21 @@ class Bucket:
         """Raises `StorageError` if the bucket does not exist: S3 answers 404 to that as to a missing object."""
         if self._is_there:
             return
-        try:
-            self._client().head_bucket(Bucket=self.name)
-        except ClientError as error:
-            if _status(error) == 404:
-                error.response["Error"]["Code"] = "NoSuchBucket"
-                raise _explain(error, "open", self._place("")) from error
-        except (BotoCoreError, ResponseParserError) as error:
-            raise _explain(error, "open", self._place("")) from error
+        with self._explained("open", ""):
+            try:
+                self._client().head_bucket(Bucket=self.name)
+            except ClientError as error:
+                if _status(error) == 404:
+                    error.response["Error"]["Code"] = "NoSuchBucket"
+                    raise
         self._is_there = True
+
+    @contextmanager
+    def _explained(self, action: str, key: str) -> Iterator[None]:
+        try:
+            yield
+        except (ClientError, BotoCoreError, ResponseParserError) as error:
+            raise _explain(error, action, self._place(key)) from error
 
     def _place(self, key: str) -> str:
         return f"s3://{self.name}/{key}"

@@ -30,8 +30,7 @@ from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.history import HistoryDamaged, Revision, Rules
 from memory_v2.storage.local.disk import explained
 from memory_v2.storage.local.git_history import GitHistory
-from memory_v2.storage.local.git_objects import write_loose
-from memory_v2.storage.local.git_repository import BRANCH
+from memory_v2.storage.local.git_objects import BRANCH, write_loose
 from memory_v2.storage.local.git_rewrite import GitRewrite
 from memory_v2.storage.s3.bucket import Bucket, Object, PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.cache import PageCache

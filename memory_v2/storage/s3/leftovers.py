@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from memory_v2.storage.base import Leftover
-from memory_v2.storage.names import file_problem, is_markdown, name_problem
 from memory_v2.storage.s3.bucket import Bucket, Version
 from memory_v2.storage.s3.lease import Lease, side_by_side
-from memory_v2.tree.path import is_entry
+from memory_v2.tree.path import file_problem, is_entry, is_markdown, name_problem
 
 _OWN = ".metadata/"
 _UNVERSIONED = "null"

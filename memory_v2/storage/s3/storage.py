@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
-from memory_v2.storage.names import SUFFIX, file_problem, is_markdown, name_problem, part_clashes
 from memory_v2.storage.s3.bucket import Bucket, Info, Object, PreconditionFailed
 from memory_v2.storage.s3.cache import Kept, PageCache
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
 from memory_v2.storage.s3.state_files import Claims, S3State
 from memory_v2.storage.versioned import VersionedStorage
-from memory_v2.tree.path import ENTRIES, page_path
+from memory_v2.tree.path import ENTRIES, SUFFIX, file_problem, is_markdown, name_problem, page_path, part_clashes
 
 if TYPE_CHECKING:
     from memory_v2.storage.s3.history import S3History

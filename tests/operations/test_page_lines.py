@@ -1,0 +1,130 @@
+"""The line by which a page is listed quotes only what the page says now, whoever changes the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_v2.memory import Memory
+from memory_v2.tools import dispatch
+from memory_v2.tree.page import parse_page
+from tests.operations.scenes import call, calls, offline, scripted
+
+SAID, CHANGED = "Priya Nair is our SRE.", "Priya Nair has left Tidewater."
+
+
+def by_hand(memory: Memory) -> None:
+    stored = memory.storage.read("people")
+    memory.storage.write("people", stored.data.replace(SAID.encode(), CHANGED.encode()))
+
+
+def by_hand_then_listed(memory: Memory) -> None:
+    by_hand(memory)
+    memory.list_files()
+
+
+def by_model(memory: Memory) -> None:
+    other, _ = scripted(memory, calls(call("replace", page="people", blocks=[2], new_blocks=[1], reason="she left")))
+    assert not other.write(CHANGED, "people").degraded
+
+
+def by_undo_and_redo(memory: Memory) -> None:
+    memory.write(CHANGED, "people", "replace")
+    memory.undo()
+    memory.undo(memory.history()[0].id)
+
+
+def by_merge(memory: Memory) -> None:
+    memory.write(f"# People\n\n{CHANGED}", "people/priya")
+    memory.write("Nobody is listed here.", "people", "replace")
+    memory.merge("people/priya")
+
+
+WAYS: dict[str, Callable[[Memory], object]] = {
+    "replace_text": lambda memory: memory.replace_text("people", SAID, CHANGED),
+    "write replace": lambda memory: memory.write(CHANGED, "people", "replace"),
+    "tool replace": lambda memory: dispatch(
+        memory, "replace_in_memory", {"path": "people", "old": SAID, "new": CHANGED}
+    ),
+    "tool write": lambda memory: dispatch(
+        memory, "write_memory", {"path": "people", "content": CHANGED, "mode": "replace"}
+    ),
+    "edit": lambda memory: memory.edit("people", memory.read("people").replace(SAID, CHANGED), memory.read("people")),
+    "a model": by_model,
+    "by hand": by_hand,
+    "undo and redo": by_undo_and_redo,
+    "merge": by_merge,
+    "by hand, then listed": by_hand_then_listed,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_line_changes_with_what_it_quotes(way: str, tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    memory.write("The harbour opens at six.")
+    memory.write(SAID, "people")
+    assert line(memory) == SAID
+    WAYS[way](memory)
+    memory.search("Priya")  # whoever looks next
+    assert "SRE" not in memory.read("memory")
+    assert "SRE" not in memory.context().text
+    assert memory.check() == []
+
+
+def line(memory: Memory, path: str = "people") -> str:
+    listed = parse_page("memory", memory.read("memory")).children
+    return next(child.description for child in listed if child.target == path)
+
+
+def test_one_undo_takes_back_an_edit_by_hand_and_the_line_that_followed_it(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    memory.write("The harbour opens at six.")
+    memory.write(SAID, "people")
+    before = memory.read("memory"), memory.read("people")
+    by_hand(memory)
+    assert memory.search("Priya")
+    assert line(memory) == CHANGED
+    memory.undo()
+    assert (memory.read("memory"), memory.read("people")) == before
+    memory.undo()  # the write before it
+    assert "people" not in {page.path for page in memory.list_files()}
+
+
+def test_a_line_in_words_of_its_own_stays() -> None:
+    memory = offline()
+    memory.write(SAID, "people")
+    root = memory.storage.read("memory").data.replace(SAID.encode(), b"who works here, and as what")
+    memory.storage.write("memory", root)
+    memory.write(CHANGED, "people", "replace")
+    assert line(memory) == "who works here, and as what"
+
+
+def test_a_line_stays_while_what_it_quotes_stays() -> None:
+    memory = offline()
+    memory.write(f"{SAID}\n\nThe office is in Oslo.", "people")
+    memory.replace_text("people", "Oslo", "Bergen")
+    assert line(memory) == SAID
+
+
+def test_a_line_that_quotes_what_its_page_said_once_is_found_and_mended() -> None:
+    memory = offline()
+    memory.write(SAID, "people")
+    memory.write(CHANGED, "people", "replace")
+    root = memory.storage.read("memory").data.replace(CHANGED.encode(), SAID.encode())
+    memory.storage.write("memory", root)  # as a merge of two machines may leave it
+    [finding] = memory.check()
+    assert (finding.kind, finding.path, finding.severity) == ("outdated-line", "memory", "notice")
+    assert SAID.rstrip(".") in finding.message
+    assert memory.checkup(apply=True).findings == ()
+    assert "has left" in line(memory)
+
+
+def test_text_that_a_split_moves_below_its_page_is_still_said_there() -> None:
+    memory = offline(threshold=2_048)
+    memory.write(SAID, "people")
+    memory.write(
+        "\n\n".join(f"## Team {n}\n\n" + f"Team {n} looks after harbour number {n}. " * 9 for n in range(9)), "people"
+    )
+    assert memory.check() == []
