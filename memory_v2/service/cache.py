@@ -1,8 +1,8 @@
 """Contexts at hand, so that reading one again asks no database.
 
 What a process remembers of a record counts only while its stamp is the same. Who changes a record marks it as being
-changed before the commit and gives it a new stamp afterwards, before the change is acknowledged: so nobody is answered
-with what was there before an acknowledged change, in any process. If the marker dies, its mark ends by itself, and
+changed before the commit and gives it a new stamp afterwards, before the change is acknowledged: so no process
+answers with what was there before an acknowledged change. If the marker dies, its mark ends by itself, and
 until then everybody reads the database.
 """
 

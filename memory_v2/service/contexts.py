@@ -114,7 +114,7 @@ def _row(call: Call, session_id: str, lock: bool = False) -> Record:
 
 
 def _change(call: Call, session_id: str) -> None:
-    """From now to the end of the transaction nobody takes what is at hand for the context; its row is locked."""
+    """To the end of the transaction, no process answers from its cache for the context; its row is locked."""
     end = call.parts.cache.stamps.mark(_cache_key(call.caller.tenant, session_id))
     call.transaction.at_end.append(end)
 

@@ -52,7 +52,7 @@ class OwnServer:
 @contextmanager
 def own_redis() -> Iterator[tuple[OwnServer, str]]:
     """A Redis that has each write on its disk before it answers, and its address."""
-    program, port = _program("redis-server"), free_port()
+    program, port = binary("redis-server"), free_port()
     with tempfile.TemporaryDirectory() as folder:
         options = f"--bind {HOST} --port {port} --dir {folder} --save '' --appendonly yes --appendfsync always"
         with _kept(OwnServer([program, *options.replace("''", "").split()], port)) as server:
@@ -62,7 +62,7 @@ def own_redis() -> Iterator[tuple[OwnServer, str]]:
 @contextmanager
 def own_postgres() -> Iterator[tuple[OwnServer, str]]:
     """A PostgreSQL as it is installed, and its address."""
-    initdb, program, port = _program("initdb"), _program("postgres"), free_port()
+    initdb, program, port = binary("initdb"), binary("postgres"), free_port()
     user = POSTGRES_USER if os.geteuid() == 0 else None  # it refuses to run as root
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -84,7 +84,8 @@ def _kept(server: OwnServer) -> Iterator[OwnServer]:
         server.kill()
 
 
-def _program(name: str) -> str:
+def binary(name: str) -> str:
+    """Where a program is; without it the test is skipped, in CI it fails."""
     found = shutil.which(name)
     if found is None:
         if os.environ.get("CI"):
@@ -94,7 +95,7 @@ def _program(name: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody has."""
+    """A free port."""
     with socket.create_server((HOST, 0)) as probe:
         return int(probe.getsockname()[1])
 
