@@ -80,7 +80,7 @@ images: ## check the Dockerfile and the compose file with their linters
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m demo.session
 
-release: ## build wheel and sdist, check them, and try the wheel in each Python that is there
+release: $(CLIENTS) ## build wheel and sdist, and those of the clients, check them, and try them in each Python that is there
 	$(PYTHON) -m venv .release
 	$(RELEASE)/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents
 	rm -rf dist
@@ -88,6 +88,14 @@ release: ## build wheel and sdist, check them, and try the wheel in each Python 
 	$(RELEASE)/twine check --strict dist/*
 	$(RELEASE)/check-wheel-contents dist/*.whl
 	$(RELEASE)/python release/check.py dist $(TAG)
+	rm -rf .release/clients
+	$(RELEASE)/python -m build --outdir .release/clients clients/python
+	$(RELEASE)/twine check --strict .release/clients/*
+	$(RELEASE)/check-wheel-contents .release/clients/*.whl
+	npm run --silent --prefix clients/n8n build
+	npm pack --silent --ignore-scripts --pack-destination .release/clients ./clients/js
+	npm pack --silent --ignore-scripts --pack-destination .release/clients ./clients/n8n
+	$(RELEASE)/python release/check_clients.py .release/clients
 
 clean: ## remove everything that the targets created
 	rm -rf $(VENV) .contract .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis clients/*/node_modules clients/*/dist

@@ -74,7 +74,8 @@ def corpora(folders: Sequence[str] | None) -> Iterator[tuple[str, list[tuple[str
     notes = data_folder() / "notes"
     for folder in folders or sorted(path.name for path in notes.iterdir() if path.is_dir()):
         files = sorted((notes / folder).rglob("*.md"))
-        yield folder, [(str(file.relative_to(notes / folder)), [_document(file)]) for file in files]
+        documents = {str(file.relative_to(notes / folder)): _document(file) for file in files}
+        yield folder, [(name, [told]) for name, told in documents.items() if told[1].strip()]
     if not folders:
         people = {name: load(f"personas/{name}.json")["texts"] for name in ("a", "c")}
         yield (

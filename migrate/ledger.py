@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from memory_v2.errors import StorageError
 from memory_v2.plan import SKIP, Step
 from memory_v2.storage.base import IMPORTS, MemoryStorage, version_of
-from memory_v2.storage.history import History, Revision
+from memory_v2.storage.history import IMPORT, History, Revision
 from memory_v2.tree.block import encode
 
 Action: TypeAlias = Literal["create", "merge", "append", "follow", "skip"]
@@ -110,5 +110,5 @@ def _current(history: History) -> Iterator[Revision]:
     for revision in history.revisions() if history.begun else ():
         if revision.undoes and revision.operation not in undone:
             undone.add(revision.undoes)
-        if revision.kind == "import" and revision.operation not in undone:
+        if revision.kind == IMPORT and revision.operation not in undone:
             yield revision

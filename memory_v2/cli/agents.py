@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import click
 
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.output import (
     Column,
     Document,
@@ -28,7 +29,7 @@ from memory_v2.cli.output import (
     tell,
 )
 from memory_v2.cli.show import how_to_begin
-from memory_v2.cli.verb import ChosenMemory, Option, misuse, verb
+from memory_v2.cli.verb import Option, misuse, verb
 from memory_v2.configuration import PATH, SETTINGS, user_file
 from memory_v2.errors import SilicaError
 from memory_v2.locations import project_folder

@@ -12,10 +12,11 @@ from typing import Annotated
 
 import click
 
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.edge import STORAGE
 from memory_v2.cli.output import Notice, Output, is_asked
 from memory_v2.cli.show import show
-from memory_v2.cli.verb import ChosenMemory, Option, ended, verb
+from memory_v2.cli.verb import Option, ended, verb
 from memory_v2.configuration import OLDER, PATH
 from memory_v2.errors import UsageError
 from memory_v2.hosts.connect import apply, connection_plan, plan, undo

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import click
 
 from memory_v2 import __version__
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.notes import People, left_out, notes_verb, touched
 from memory_v2.cli.output import (
@@ -25,7 +26,7 @@ from memory_v2.cli.output import (
     tell,
     working,
 )
-from memory_v2.cli.verb import ChosenMemory, Option, ended, misuse
+from memory_v2.cli.verb import Option, ended, misuse
 from memory_v2.notes.audit.audit import Choice, read_baseline, write_baseline
 from memory_v2.notes.audit.context import Policy
 from memory_v2.notes.audit.findings import CODES, Severity

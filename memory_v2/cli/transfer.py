@@ -10,10 +10,11 @@ from typing import Annotated, Any
 
 import click
 
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
 from memory_v2.cli.output import Document, Notice, Output, confirmed, plain, style, tell, working
 from memory_v2.cli.show import how_to_begin, more_lines, plan_lines, price
-from memory_v2.cli.verb import ChosenMemory, Option, Yes, ended, misuse, verb
+from memory_v2.cli.verb import Option, Yes, ended, misuse, verb
 from memory_v2.errors import SilicaError, UsageError
 from memory_v2.files.left_out import left_out_in_a_line
 from memory_v2.locations import persona_memory

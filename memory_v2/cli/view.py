@@ -12,8 +12,9 @@ from typing import Annotated
 
 import click
 
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.output import Output, out, out_json, tell
-from memory_v2.cli.verb import ChosenMemory, Option, verb
+from memory_v2.cli.verb import Option, verb
 from memory_v2.notes.notes import Notes
 from memory_v2.view.server import DEFAULT_PORT, serve
 from memory_v2.view.visit import Subject

@@ -37,7 +37,7 @@ from memory_v2.index.places import (
     read_each,
 )
 from memory_v2.index.store import Store
-from memory_v2.storage.history import EXTERNAL, Change, PageChange, Revision
+from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import PartialDate, Span, find_dates
 from memory_v2.text.days import newest_part, spoken_of
@@ -49,6 +49,8 @@ BATCH = 200
 """How many revisions are read before their lines are stored: a few thousand lines."""
 
 _RESTORE = "restore"
+UNDATED = 0
+"""The day of what has none that is known: it is before all others."""
 
 logger = logging.getLogger(__name__)
 
@@ -65,11 +67,13 @@ class Past(Protocol):
 
 class Line(NamedTuple):
     """A line: when it was written, in seconds since 1970, by which revision from the first, and how often it is in the
-    tree. One that `was_there` is at least as old as that: it stood there before the history began."""
+    tree. One that `was_there` is at least as old as that: it stood there before the history began. When an
+    `imported` one was said is not known."""
 
     written: int
     turn: int
     was_there: int
+    imported: int
     times: int
 
 
@@ -82,6 +86,7 @@ class Step:
     lines: Mapping[int, int]
     brings_back: bool = False
     was_there: bool = False
+    imported: bool = False
 
 
 class LineDates:
@@ -198,8 +203,8 @@ def add_up(tables: sqlite3.Connection, revisions: Iterable[Step], until: str) ->
             if before and (before.times or step.brings_back):
                 rows.append((line, *before._replace(times=times)))
             elif times:
-                rows.append((line, step.moment, turn, int(step.was_there), times))
-        tables.executemany("INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?)", rows)
+                rows.append((line, step.moment, turn, int(step.was_there), int(step.imported), times))
+        tables.executemany("INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?, ?)", rows)
     tables.execute("UPDATE past SET read_until = ?, turn = ?", (until, turn))
 
 
@@ -212,7 +217,7 @@ def read_lines(tables: sqlite3.Connection, lines: Iterable[int]) -> dict[int, Li
 
 def _step(revision: Revision, changes: Iterable[PageChange]) -> Step:
     brings_back = bool(revision.undoes) or revision.kind in (EXTERNAL, _RESTORE)
-    return Step(_moment(revision), _changed_lines(changes), brings_back)
+    return Step(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
 
 
 def _moment(revision: Revision) -> int:
@@ -320,7 +325,7 @@ UNRECORDED = 2**62
 
 
 class Said(NamedTuple):
-    """The day on which a place was said, as an ordinal, and the turn of the history in which it was written."""
+    """The day on which a place was said, as an ordinal or `UNDATED`, and the turn of the history that wrote it."""
 
     day: int
     turn: int
@@ -370,8 +375,8 @@ def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) ->
 def said_in(
     tables: sqlite3.Connection, path: str, blocks: Collection[int], calendar: Calendar
 ) -> tuple[date | None, str]:
-    """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if the
-    page has no such blocks."""
+    """The day on which the newest of these blocks of a page was said, and other days that they speak of; `None` if
+    that is not known, or the page has no such blocks."""
     source = (
         f"FROM pages JOIN passages ON {on_page()} "
         "WHERE path = :path AND block IN (SELECT value FROM json_each(:blocks)) ORDER BY first_line"
@@ -382,30 +387,35 @@ def said_in(
     said = read_said(tables, stored.values(), calendar)
     if not said:
         return None, ""
-    newest = date.fromordinal(max(one.day for one in said.values()))
+    newest = day_said(max(one.day for one in said.values()))
     return newest, next(
         (about for place in places if (about := speaks_of(stored[place].text, said[place], newest))), ""
     )
 
 
 def days_in(tables: sqlite3.Connection, path: str, calendar: Calendar) -> dict[int, date]:
-    """The day on which each block of a page was said, by its number; of its parts the newest counts."""
+    """The day on which each block of a page was said, by its number, if it is known; of its parts the newest counts."""
     source = f"FROM pages JOIN passages ON {on_page()} WHERE path = :path"
     rows = packed_rows(tables, ("passages.id", "block"), source, {"path": path})
     said = read_said(tables, read_each(tables, [place for place, _ in rows]).values(), calendar)
     days: dict[int, int] = {}
     for place, block in rows:
-        days[block] = max(days.get(block, 1), said[place].day)
-    return {block: date.fromordinal(day) for block, day in days.items()}
+        days[block] = max(days.get(block, UNDATED), said[place].day)
+    return {block: date.fromordinal(day) for block, day in days.items() if day != UNDATED}
 
 
-def speaks_of(text: str, said: Said, day: date) -> str:
+def day_said(day: int) -> date | None:
+    """The day of a `Said`; `None` if it is not known."""
+    return None if day == UNDATED else date.fromordinal(day)
+
+
+def speaks_of(text: str, said: Said, day: date | None) -> str:
     """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
     if there are none but the `day` on which it was said."""
     spans = [span for span, _, _ in find_dates(newest_part(text))]
     named = (one for one in said.named if one.line is None)  # not the day of the whole page
     spans += [Span(date.fromordinal(one.since), date.fromordinal(one.until)) for one in named]
-    return next((spoken_of(span) for span in spans if span != Span(day, day)), "")
+    return next((spoken_of(span) for span in spans if day is None or span != Span(day, day)), "")
 
 
 def _named_lines(text: str, line: int | None) -> tuple[int, ...]:
@@ -424,7 +434,8 @@ def _written(lines: Iterable[int], known: Mapping[int, Line], page: int, today: 
         if (one := known.get(line)) is None or not one.times:
             return _Written(today, page, UNRECORDED)
         day = min(calendar.day(datetime.fromtimestamp(one.written, UTC)).toordinal(), today)
-        written = _Written(day, min(day, page) if one.was_there else day, one.turn)
+        said = UNDATED if one.imported else min(day, page) if one.was_there else day
+        written = _Written(day, said, one.turn)
         if newest is None or (newest.day, newest.turn) < (written.day, written.turn):
             newest = written
     return newest or _Written(today, page, UNRECORDED)

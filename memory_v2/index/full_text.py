@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.coverage import NO_TERMS, Terms, told
-from memory_v2.index.days import LineDates, Past, days_in, known_days, read_said, said_in, speaks_of
+from memory_v2.index.days import LineDates, Past, day_said, days_in, known_days, read_said, said_in, speaks_of
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
 from memory_v2.index.lookup import Facts, Found, Meant, joined, look_up, read_facts
@@ -473,7 +473,7 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
         place = one.place
         path, block = stored[place.id]
         text, lines = place.text, (place.first_line, place.last_line)
-        day, headings = date.fromordinal(one.said.day), tuple(json.loads(place.section))
+        day, headings = day_said(one.said.day), tuple(json.loads(place.section))
         about = speaks_of(text, one.said, day)
         hits.append(Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs))
     return hits

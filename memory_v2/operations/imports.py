@@ -21,7 +21,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write
-from memory_v2.storage.history import Change, History, Revision
+from memory_v2.storage.history import IMPORT, Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
 from memory_v2.text.slug import slug
@@ -246,7 +246,7 @@ def _merged(context: Context, batch: Batch) -> ImportResult:
         return ImportResult(ROOT, refused={document.name: str(error)})
     brought = {document.name: written.path}
     about = shorten(document.name, MAX_SUMMARY)
-    revision = Revision("import", about, context.operation.id, when=context.now(), text=batch.record(brought))
+    revision = Revision(IMPORT, about, context.operation.id, when=context.now(), text=batch.record(brought))
     context.storage.commit(Change((), revision))
     return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)
 

@@ -24,14 +24,15 @@ from memory_v2.operations.search_request import (
     SearchRequest,
     checked_filter,
     is_answered,
+    is_of,
     lifted,
     with_confidence,
 )
 from memory_v2.operations.search_task import Chosen, SearchTask
 from memory_v2.operations.texts import check_question
 from memory_v2.settings import is_count
-from memory_v2.text.dates import Span, question_dates
-from memory_v2.text.days import relative_days
+from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.days import asks_for_days_alone, relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.edit import number_runs
 from memory_v2.tree.graph import Graph
@@ -127,20 +128,24 @@ def _decided(
 def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: EntrySearch | None) -> list[Hit]:
     """The best places in a part of the memory, and of the entries. What was said on days that are named relative to
     today is among them, whatever its words, and so is what was said on the days of a part that has none of the
-    words."""
+    words. A question that asks for days alone is answered by what is of these days, if anything is."""
     index, today = draft.context.index, draft.context.calendar.today
     then = relative_days(query, today)
     days = [*question_dates(query), *then]
+    is_for_days = bool(days) and asks_for_days_alone(query)
     # Days and sources are not in the full-text table: what is found is looked through.
     many = MAX_RESULTS if not where.is_of_whole_pages else max(count, POOL) if days else count
     found = _admitted(draft, where, index.recall(query, many, within=where.pages, entries=entries))
     if (where.since or where.until) and not found:
         then = [Span(where.since or date.min, where.until or today)]
+    if is_for_days:
+        then = [span for one in days for span in (one.latest(today) if isinstance(one, PartialDate) else [one])]
     if then:
         known = {(hit.path, hit.first_line) for hit in found}
         said = _admitted(draft, where, index.said_then(then, many, where.pages))
         found += [hit for hit in said if (hit.path, hit.first_line) not in known]
-    return (lifted(found, days) if days else found)[:count]
+    places = lifted(found, days) if days else found
+    return (of_days if is_for_days and (of_days := [hit for hit in places if is_of(days, hit)]) else places)[:count]
 
 
 def _admitted(draft: Draft, where: SearchFilter, found: list[Hit]) -> list[Hit]:

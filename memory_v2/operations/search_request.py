@@ -23,7 +23,8 @@ from memory_v2.index.terms import asked_at_once
 from memory_v2.index.weights import MEANING
 from memory_v2.operations.results import EntryResult, SearchResult
 from memory_v2.settings import is_count
-from memory_v2.text.dates import PartialDate, Span
+from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.days import asks_for_days_alone
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import page_path
 from memory_v2.validate import checked_day
@@ -143,6 +144,11 @@ def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
     return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (SIGN, points)))
 
 
+def is_of(days: Sequence[Span | PartialDate], hit: Hit) -> bool:
+    """Whether a hit was said on one of these days, or names it."""
+    return SIGN in dict(hit.signs) or (hit.date is not None and any(_has(span, hit.date) for span in days))
+
+
 def _has(days: Span | PartialDate, day: date) -> bool:
     return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
 
@@ -163,7 +169,11 @@ def is_answered(
     with_entries: bool = False,
 ) -> bool:
     """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
-    at once. Places count too, as a few results only may be asked for; entries that are past do not."""
+    at once. Places count too, as a few results only may be asked for; entries that are past do not. What is of a day is
+    an answer to a question that asks for it alone."""
+    days = question_dates(query)
+    if days and asks_for_days_alone(query) and any(is_of(days, place) for place in places):
+        return True
     past = {hit.entry.id for hit in places if hit.entry and hit.entry.past}
     found = [one for one in found if not (isinstance(one, EntryResult) and one.entry in past)]
     places = [hit for hit in places if not (hit.entry and hit.entry.past)]

@@ -13,6 +13,8 @@ from memory_v2.tree.block import decode, readable, split_lines
 
 EXTERNAL = "outside"
 """The kind of a revision that this program did not make: edits by hand."""
+IMPORT = "import"
+"""The kind of a revision of an import: what it brings was not said on its day."""
 
 FORGET = "forget"
 """The kind of a revision that says that something was forgotten. It changes no page: the revisions before it do not

@@ -43,6 +43,15 @@ class PartialDate:
         these = (_span(year, self.month, self.day) for year in range(span.start.year, span.end.year + 1))
         return any(this is not None and this.start <= span.end and span.start <= this.end for this in these)
 
+    def latest(self, today: date) -> list[Span]:
+        """This month or day in the last `YEARS_BACK` years, this one included, the newest first."""
+        spans = (_span(today.year - ago, self.month, self.day) for ago in range(YEARS_BACK))
+        return [span for span in spans if span and span.start <= today]
+
+
+YEARS_BACK = 10
+"""Of how many years a day without a year may be one: a memory is seldom older."""
+
 
 def is_month(word: str) -> bool:
     """Whether a word, in lower case and without accents, is the name or abbreviation of a month."""

@@ -13,8 +13,9 @@ from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 
-from memory_v2.text.dates import Span, find_dates, leading_date
-from memory_v2.text.words import unaccented
+from memory_v2.text.dates import Span, find_dates, is_month, leading_date
+from memory_v2.text.lists import happened, stopwords
+from memory_v2.text.words import unaccented, words
 
 _MARKER = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _AT_END = re.compile(r"[\s.,;:)\]）*_!]*")
@@ -76,6 +77,14 @@ def heading_day(words: str) -> Span | None:
 def speaks_of_what_comes(text: str) -> bool:
     """Whether a text is about a deadline, an appointment, or how long something is valid."""
     return _compiled(_TO_COME).search(text) is not None
+
+
+def asks_for_days_alone(query: str) -> bool:
+    """Whether a question that names days asks for nothing else: `What happened on November 8?`."""
+    return all(
+        word in stopwords() or word in happened() or word[0].isdigit() or is_month(unaccented(word))
+        for word in words(query)
+    )
 
 
 def spoken_of(span: Span) -> str:

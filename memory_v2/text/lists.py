@@ -125,6 +125,12 @@ def numbers() -> frozenset[str]:
 
 
 @cache
+def happened() -> frozenset[str]:
+    """Words of a question that asks for a day and nothing else."""
+    return read_words(DATA / "happened.txt")
+
+
+@cache
 def weekdays() -> frozenset[str]:
     """The days of the week."""
     return read_words(DATA / "weekdays.txt")

@@ -188,8 +188,9 @@ def test_a_name_that_names_nothing_is_refused(written: Program, verb: str, name:
 def test_what_differs_between_two_moments_is_a_unified_diff(written: Program) -> None:
     write, first = (row[0] for row in rows(written))
     written.page("people", written.files()["people.md"].replace(b"Ada", b"Grace"))
-    assert written.done("diff", write).splitlines() == [
-        "--- a/people.md",
+    of_the_root, of_the_page = written.done("diff", write).split("--- a/people.md\n")
+    assert of_the_root.startswith("--- a/memory.md\n")  # the line by which the root lists the page follows
+    assert of_the_page.splitlines() == [
         "+++ b/people.md",
         "@@ -1,6 +1,6 @@",
         " # People",
@@ -314,7 +315,7 @@ def test_a_page_is_brought_back_and_the_others_stay(written: Program) -> None:
     written.done("write", "--mode", "append", "The root goes on")
     assert written.done("restore", name, "people").splitlines() == [
         f"people restored to the state after {name} (write: Ada keeps the books)",
-        "  restored: people",
+        "  restored: memory, people",  # the line by which the root lists the page follows
     ]
     assert "Ada keeps the books\n" in written.done("read", "people")
     assert "The root goes on\n" in written.done("read")

@@ -31,7 +31,14 @@ def test_the_cases_and_the_outbox(the_stage: Stage, waiting: Path) -> None:
     with control(the_stage) as address:
         told = {"STAGE_CONTROL": address, "STAGE_ADDRESS": the_stage.address, "STAGE_KEY": the_stage.key}
         environment = os.environ | told | {"PYTHON_FOLDER": str(waiting)}
-        command = [node(), "--test", "--test-concurrency=1", "test/cases.test.js", "test/store.test.js"]
+        command = [
+            node(),
+            "--test",
+            "--test-timeout=60000",
+            "--test-concurrency=1",
+            "test/cases.test.js",
+            "test/store.test.js",
+        ]
         done = subprocess.run(command, cwd=CLIENT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

@@ -23,6 +23,6 @@ def test_the_compiled_nodes_play_the_cases(the_stage: Stage) -> None:
         subprocess.run([node(), build], cwd=CLIENT, check=True)
     with control(the_stage) as address:
         told = {"STAGE_CONTROL": address, "STAGE_ADDRESS": the_stage.address, "STAGE_KEY": the_stage.key}
-        command = [node(), "--test", "test/cases.test.mjs"]
+        command = [node(), "--test", "--test-timeout=60000", "test/cases.test.mjs"]
         done = subprocess.run(command, cwd=CLIENT, env=os.environ | told, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

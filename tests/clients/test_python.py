@@ -46,8 +46,9 @@ class Player:
                 self._feeds[step["as"]] = feed
                 await _result(feed.__enter__() if hasattr(feed, "__enter__") else feed.__aenter__())
             case {"next": name}:
-                feed = self._feeds[name]
-                self._script.check(step, await _result(next(feed) if hasattr(feed, "__next__") else anext(feed)))
+                with anyio.fail_after(30):
+                    event = await _next(self._feeds[name])
+                self._script.check(step, event)
             case {"restart": name}:
                 await self._close(self._clients.pop(name))
             case {"stage": asked}:
@@ -85,6 +86,12 @@ class Player:
 
     async def _close(self, open_one: Any) -> None:
         await _result(open_one.aclose() if hasattr(open_one, "aclose") else open_one.close())
+
+
+async def _next(feed: Any) -> Any:
+    if hasattr(feed, "__anext__"):
+        return await anext(feed)
+    return await anyio.to_thread.run_sync(next, feed, abandon_on_cancel=True)
 
 
 async def _result(value: Any) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 
-from memory_v2 import Memory
+from memory_v2 import Memory, migrate_memory_v1_to_v2
 from memory_v2.operations.search_request import SIGN
 from memory_v2.storage.volatile import VolatileStorage
 
@@ -84,6 +85,29 @@ def test_a_line_written_on_a_day_without_saying_so_is_found_by_it() -> None:
     assert [result.excerpt for result in memory.search("What did I note yesterday?")] == ["The saw is blunt."]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What happened on November 8?",
+        "2025-11-08",
+        "What did we do on 8 November 2025?",
+        "Was geschah am 8. November?",
+        "¿Qué pasó el 8 de noviembre de 2025?",
+    ],
+)
+def test_a_question_for_a_day_alone_is_answered_by_what_was_said_then(query: str) -> None:
+    now = datetime(2025, 11, 1, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    for number in range(1, 29):
+        now = now.replace(day=number)
+        memory.write(f"Kiln {number + 30} was lit, and what happened then was noted in report {number % 9}.")
+    now = datetime(2026, 3, 24, 12, tzinfo=UTC)
+    memory.write("Report 8 of November was lost.", "reports")
+    found = memory.search(query)
+    assert ["Kiln 38" in result.excerpt for result in found] == [True]
+    assert found.answered
+
+
 def test_a_search_of_some_days_shows_what_was_said_then_if_nothing_has_its_words() -> None:
     memory = Memory(VolatileStorage(at_noon), now=at_noon)
     days_of(memory)
@@ -92,3 +116,20 @@ def test_a_search_of_some_days_shows_what_was_said_then_if_nothing_has_its_words
     assert not found.answered
     assert memory.search("zebra", until="2025-03-20") == []
     assert [result.excerpt for result in memory.search("kiln", since="2026-03-16")] == ["The kiln smokes."]
+
+
+def test_what_is_imported_without_a_day_has_none_until_it_is_written_anew(tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    older.mkdir()
+    (older / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.\n")
+    (older / "2026-02-03.md").write_text("# Log\n\nThe ferry was late.\n")
+    migrate_memory_v1_to_v2(older, tmp_path / "new")
+    with Memory.open(tmp_path / "new", "offline") as memory:
+        days = {found.excerpt: found.date for found in memory.search("ferry")}
+        assert days["The ferry leaves at nine."] is None
+        assert days["The ferry was late."] == date(2026, 2, 3)
+        assert "ferry leaves" not in str(memory.search("ferry", since="2026-01-01"))
+        memory.split("ferry")
+        assert memory.search("When does the ferry leave?")[0].date is None
+        memory.replace_text("ferry", "nine", "ten")
+        assert memory.search("When does the ferry leave?")[0].date == datetime.now(UTC).date()

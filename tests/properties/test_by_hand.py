@@ -1,6 +1,7 @@
 """Operations by chance, with pages edited, dropped and moved by hand before each and between its plan and its commit.
 
-No line that was typed is lost where success is reported, no success is without a revision, `undo` takes back the last.
+From Python, from the shell and over MCP: no line that was typed is lost where success is reported, no success is
+without a revision, `undo` takes back the last.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 
 from memory_v2.errors import SilicaError
 from memory_v2.memory import Memory
 from memory_v2.operations.results import Result, SplitResult, WriteResult
 from memory_v2.storage.local.storage import LocalStorage
+from tests.cli.program import Program
 from tests.effort import effort
+from tests.mcp.scenes import connected
 from tests.properties.whole import pages_of, texts_of
 
 STEPS = 8
@@ -37,6 +41,30 @@ OPERATIONS: dict[str, Callable[[Memory, random.Random, str], Result]] = {
     "split": lambda memory, rng, fact: memory.split(rng.choice(NAMES)),
     "undo": lambda memory, rng, fact: memory.undo(),
 }
+
+SHELL: dict[str, Callable[[random.Random, str], list[str]]] = {
+    "write": lambda rng, fact: ["write", fact],
+    "write to": lambda rng, fact: ["write", "--to", rng.choice(NAMES), fact],
+    "append": lambda rng, fact: ["write", "--to", rng.choice(NAMES), "--mode", "append", fact],
+    "replace": lambda rng, fact: ["write", "--to", rng.choice(NAMES), "--mode", "replace", fact],
+    "rename": lambda rng, fact: ["rename", *rng.sample(NAMES, 2)],
+    "delete": lambda rng, fact: ["delete", "--yes", rng.choice(NAMES)],
+    "merge": lambda rng, fact: ["merge", rng.choice(NAMES)],
+    "split": lambda rng, fact: ["split", rng.choice(NAMES)],
+    "check": lambda rng, fact: ["check", "--apply"],
+    "undo": lambda rng, fact: ["undo", "--yes"],
+}
+"""What is typed for each."""
+TOOLS: dict[str, Callable[[random.Random, str], tuple[str, dict[str, str]]]] = {
+    "write": lambda rng, fact: ("write_memory", {"content": fact}),
+    "write to": lambda rng, fact: ("write_memory", {"content": fact, "path": rng.choice(NAMES)}),
+    "append": lambda rng, fact: ("write_memory", {"content": fact, "path": rng.choice(NAMES), "mode": "append"}),
+    "replace": lambda rng, fact: ("write_memory", {"content": fact, "path": rng.choice(NAMES), "mode": "replace"}),
+    "delete": lambda rng, fact: ("delete_memory", {"path": rng.choice(NAMES)}),
+    "split": lambda rng, fact: ("split_memory", {"path": rng.choice(NAMES)}),
+    "undo": lambda rng, fact: ("undo_memory", {}),
+}
+"""What an agent calls for each."""
 
 
 class AttentiveStorage(LocalStorage):
@@ -88,43 +116,87 @@ def in_history(memory: Memory, line: str) -> bool:
     return any(line.encode() in data for change in kept.revisions() for data in kept.pages(change.id).values())
 
 
-def play(folder: Path, seed: int) -> None:
-    rng = random.Random(seed)
-    storage = AttentiveStorage(folder)
-    hand = Hand(folder, rng)
-    with Memory(storage) as memory:
-        memory.write("The weir was built in 1961.", "weir")
-        memory.write("The mill has two wheels.", "mill/wheels")
-        for step in range(STEPS):
-            if rng.random() < 0.5:
-                hand.act()
-            storage.by_hand = hand.act if rng.random() < 0.4 else None
-            name = rng.choice(list(OPERATIONS))
-            where = f"seed {seed}, step {step}, {name}"
-            try:
-                result = OPERATIONS[name](memory, rng, f"The fact {seed * 100 + step} is about a river.")
-            except (SilicaError, KeyError):
-                result = None
-            if result is not None and not result.revisions:
-                assert isinstance(result, WriteResult | SplitResult), where
-                assert getattr(result, "outcome", "") == "nothing new" or getattr(result, "reason", ""), where
-            storage.by_hand = None
-            texts = texts_of(pages_of(storage))
-            for line in hand.typed.copy():
-                if not any(line in text for text in texts):
-                    assert result is not None and name in REMOVING, f"{where}: {line!r} is gone"
-                    assert in_history(memory, line), f"{where}: {line!r} is not even in the history"
-                    hand.typed.remove(line)
-        newest = next((change for change in memory.history() if change.is_next), None)
-        if newest is not None:
-            try:
-                memory.undo()
-            except SilicaError:
-                return
-            undone = next(change for change in memory.history() if change.id == newest.id)
-            assert undone.undone_by.startswith(memory.history()[0].id), seed
+Do = Callable[[str, random.Random, str], Result | bool]
+"""Does an operation; returns its result, or whether it says that it was done."""
+
+
+def by_python(memory: Memory) -> Do:
+    def do(name: str, rng: random.Random, fact: str) -> Result | bool:
+        try:
+            return OPERATIONS[name](memory, rng, fact)
+        except (SilicaError, KeyError):
+            return False
+
+    return do
+
+
+def by_shell(program: Program) -> Do:
+    return lambda name, rng, fact: program.quick(*SHELL[name](rng, fact)).code == 0
+
+
+def by_mcp(memory: Memory) -> Do:
+    async def call(tool: str, arguments: dict[str, str]) -> bool:
+        async with connected(memory) as client:
+            return not (await client.call_tool(tool, arguments)).is_error
+
+    return lambda name, rng, fact: anyio.run(call, *TOOLS[name](rng, fact))
+
+
+def play(memory: Memory, hand: Hand, names: list[str], do: Do, seed: int) -> None:
+    storage, rng = memory.storage, hand.rng
+    assert isinstance(storage, AttentiveStorage)
+    memory.write("The weir was built in 1961.", "weir")
+    memory.write("The mill has two wheels.", "mill/wheels")
+    for step in range(STEPS):
+        if rng.random() < 0.5:
+            hand.act()
+        storage.by_hand = hand.act if rng.random() < 0.4 else None
+        name = rng.choice(names)
+        where = f"seed {seed}, step {step}, {name}"
+        result = do(name, rng, f"The fact {seed * 100 + step} is about a river.")
+        if not isinstance(result, bool) and not result.revisions:
+            assert isinstance(result, WriteResult | SplitResult), where
+            assert getattr(result, "outcome", "") == "nothing new" or getattr(result, "reason", ""), where
+        storage.by_hand = None
+        texts = texts_of(pages_of(storage))
+        for line in hand.typed.copy():
+            if not any(line in text for text in texts):
+                assert result is not False and name in REMOVING, f"{where}: {line!r} is gone"
+                assert in_history(memory, line), f"{where}: {line!r} is not even in the history"
+                hand.typed.remove(line)
+    newest = next((change for change in memory.history() if change.is_next), None)
+    if newest is not None:
+        try:
+            memory.undo()
+        except SilicaError:
+            return
+        undone = next(change for change in memory.history() if change.id == newest.id)
+        assert undone.undone_by.startswith(memory.history()[0].id), seed
 
 
 @pytest.mark.parametrize("seed", range(effort(12, 1_000)))
 def test_what_is_typed_stays_whatever_is_done_around_it(seed: int, tmp_path: Path) -> None:
-    play(tmp_path / "memory", seed)
+    folder = tmp_path / "memory"
+    storage = AttentiveStorage(folder)
+    with Memory(storage) as memory:
+        play(memory, Hand(folder, random.Random(seed)), list(OPERATIONS), by_python(memory), seed)
+
+
+@pytest.mark.parametrize("seed", range(effort(6, 1_000)))
+def test_what_is_typed_stays_whatever_is_done_around_it_from_the_shell(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "memory"
+    storage = AttentiveStorage(folder)
+    monkeypatch.setattr("memory_v2.memory.open_storage", lambda settings: storage)
+    with Memory(storage) as memory:
+        program = Program(tmp_path, folder)
+        play(memory, Hand(folder, random.Random(seed)), list(SHELL), by_shell(program), seed)
+
+
+@pytest.mark.parametrize("seed", range(effort(6, 1_000)))
+def test_what_is_typed_stays_whatever_is_done_around_it_over_mcp(seed: int, tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    storage = AttentiveStorage(folder)
+    with Memory(storage) as memory:
+        play(memory, Hand(folder, random.Random(seed)), list(TOOLS), by_mcp(memory), seed)

@@ -181,6 +181,7 @@ export class OfflineDelivery extends Delivery {
     let delivered = 0;
     for (const write of await this.#writes()) {
       if (before && fileOf(write) >= fileOf(before)) break;
+      if (!(await this.store.get('outbox', fileOf(write)))) continue; // another process has delivered it
       try {
         await this.#send(write);
         delivered += 1;

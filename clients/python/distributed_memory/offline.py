@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from distributed_memory.delivery import Delivery, document_of, document_with
@@ -124,6 +125,8 @@ class OfflineDelivery(Delivery):
         for write in await self._io.call(self._folder.writes):
             if before is not None and write.file_name >= before.file_name:
                 break
+            if not await self._io.call(partial(self._folder.is_waiting, write)):
+                continue  # another process has delivered it
             try:
                 await self._send(write)
             except _NOT_NOW:
@@ -132,7 +135,7 @@ class OfflineDelivery(Delivery):
                 await self._give_up(write, error)
             else:
                 delivered += 1
-                await self._io.call(lambda done=write: self._folder.remove(done))  # type: ignore[misc]
+                await self._io.call(partial(self._folder.remove, write))
         return delivered
 
     async def _send(self, write: Write) -> Answer:
