@@ -101,8 +101,8 @@ def measure(given: Facts, search: Search) -> Figures:
     for question, answers in given.questions:
         shown = search(question)
         newest.append(any(answer.casefold() in shown[0].casefold() for answer in answers) if shown else False)
-        if overridden := set(_overridden(given.facts, question, answers)):
-            old.append(any(fact in one for fact in overridden for one in shown))
+        if before := set(overridden(given.facts, question, answers)):
+            old.append(any(fact in one for fact in before for one in shown))
     return {
         "newest first": sum(newest) / len(newest),
         "old": sum(old) / len(old) if old else None,
@@ -111,7 +111,7 @@ def measure(given: Facts, search: Search) -> Figures:
     }
 
 
-def _overridden(facts: Sequence[str], question: str, answers: Sequence[str]) -> Iterator[str]:
+def overridden(facts: Sequence[str], question: str, answers: Sequence[str]) -> Iterator[str]:
     """The facts that the answer to a question overrides: they say another last word of the same."""
     ends = tuple(f" {answer}.".casefold() for answer in answers)
     says = [fact.partition(". ")[2] for fact in facts]

@@ -1,10 +1,10 @@
 """What splitting does to real notes: `nice python -m bench.divided`.
 
-Each file of the notes is a page that is told on the day in its name; the notes of each persona are told one by one,
-each on its day, onto one page. Then the page is split. What must not be torn is found by a reading of lines that is not
-the program's: a numbered list, from its first number to its last; and a line that ends with a colon with the first line
-of the list, code, quotation or table below it. Each must stand on one page to the letter, unless it is too large for a
-part of a page.
+Each file of the notes is a page that is told on the day in its name; the logs of a folder are told besides onto one
+page, each on its day, and so are the notes of each persona. Then the page is split. What must not be torn is found by a
+reading of lines that is not the program's: a numbered list, from its first number to its last; and a line that ends
+with a colon with the first line of the list below it, or with all of the code, quotation or table. Each must stand on
+one page to the letter, unless it is too large for a part of a page.
 
 The day of a line is the one that a search for it tells. *Days changed* are lines that have another day than on the same
 page before it was split. *Titles untrue* are pages below one that is named for a time, with lines of another day.
@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -75,7 +76,9 @@ def corpora(folders: Sequence[str] | None) -> Iterator[tuple[str, list[tuple[str
     for folder in folders or sorted(path.name for path in notes.iterdir() if path.is_dir()):
         files = sorted((notes / folder).rglob("*.md"))
         documents = {str(file.relative_to(notes / folder)): _document(file) for file in files}
-        yield folder, [(name, [told]) for name, told in documents.items() if told[1].strip()]
+        pages: list[tuple[str, Told]] = [(name, [told]) for name, told in documents.items() if told[1].strip()]
+        logs = sorted((told for told in documents.values() if told[0] and told[1].strip()), key=itemgetter(0))
+        yield folder, [*pages, *([("its logs", logs)] if len(logs) > 1 else [])]
     if not folders:
         people = {name: load(f"personas/{name}.json")["texts"] for name in ("a", "c")}
         yield (
@@ -184,7 +187,8 @@ def _days(memory: Memory) -> dict[str, set[date | None]]:
     days: dict[str, set[date | None]] = {}
     for result in memory.search(r"\S", 1_000_000, regex=True):
         for line in result.excerpt.split("\n"):
-            if not line.startswith("#"):  # a heading is told where nothing stands below it, and may become a title
+            # A heading is told where nothing stands below it, and may become a title; and no line is told by its marks.
+            if not line.startswith("#") and any(map(str.isalnum, line)):
                 days.setdefault(line.strip(), set()).add(result.date)
     return days
 

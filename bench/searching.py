@@ -111,6 +111,10 @@ class Passages:
             if line and (line in excerpt or excerpt in line):
                 yield text
 
+    def on(self, path: str, first: int, last: int) -> list[int]:
+        """The texts on these lines of a page."""
+        return [self._lines[path, line][1] for line in range(first, last + 1) if (path, line) in self._lines]
+
     def lost(self) -> int:
         """How many texts have no line in the memory."""
         return len(self._texts) - len({text for _, text in self._lines.values()})

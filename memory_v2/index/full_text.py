@@ -39,7 +39,7 @@ from memory_v2.index.spelling import respelled
 from memory_v2.index.store import Store, erase_file
 from memory_v2.index.tables import Kept, read_state
 from memory_v2.index.terms import Question, parse_question
-from memory_v2.index.weights import MEANING, QUESTION, TEXT, Weighing
+from memory_v2.index.weights import BELONGS, QUESTION
 from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
@@ -192,14 +192,14 @@ class FullTextIndex:
 
     def similar(self, text: str, limit: int = 10, *, within: Collection[str] | None = None) -> list[Hit]:
         """The places that share most with a text, best first: where it may belong."""
-        return self._ranked(text, limit, within, TEXT)
+        return self._ranked(text, limit, within, BELONGS)
 
     def _ranked(
         self,
         query: str,
         limit: int,
         within: Collection[str] | None,
-        by: Weighing,
+        by: Mapping[str, float],
         child_links: bool = False,
         entries: EntrySearch | None = None,
         meaning: Meaning | None = None,
@@ -220,12 +220,12 @@ class FullTextIndex:
                 within,
                 calendar=self._calendar,
                 child_links=child_links,
-                headed=by.note.titled > 0,
+                headed=is_question,
                 meant=meant,
             )
             found = self._with_entries(tables, found, question, limit, entries, meant)
             near = meant.nearness(found.places.values()) if meant else None
-            ranked = rank(question, found, WIDER * limit if entries else limit, MEANING if near else by, near)
+            ranked = rank(question, found, WIDER * limit if entries else limit, by, near)
             return _proposed(tables, ranked)
 
         return self._shown(work, query, limit, within, entries)

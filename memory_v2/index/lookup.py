@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from memory_v2.index.days import ON_A_DAY, Days, Said, known_days, read_said, read_said_of_entries
 from memory_v2.index.places import (
@@ -47,21 +47,15 @@ MAX_TERMS = 32
 """How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
 
 
-class Nearness(NamedTuple):
-    """How near a place is to a question in meaning, as cosines: the nearest of its statements, and its whole text."""
-
-    statement: float
-    text: float
-
-
 class Meant(Protocol):
     """What the meaning of a question says of places."""
 
     def nearest(self, only: Only) -> list[int]:
         """The places of a kind that are nearest, among those that meet a condition."""
 
-    def nearness(self, places: Collection[Place]) -> dict[int, Nearness]:
-        """How near these places are; those that have no vector are not among them."""
+    def nearness(self, places: Collection[Place]) -> dict[int, float]:
+        """How near these places are, as the cosine of the nearest of their statements; those that have no vector are
+        not among them."""
 
 
 @dataclass(frozen=True, slots=True)

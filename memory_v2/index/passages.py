@@ -149,13 +149,14 @@ def passages(page: Page) -> list[Passage]:
     found: list[Passage] = []
     run: list[Passage] = []
     above: list[_Heading] = []
-    line, runs = 1, 1
+    runs = 1
     told, of_page, page_days = told_sources(page.blocks), page_source(page), days_of_page(page)
     sourced = {number: day_of_source(source) for number, source in told.items()}
     apart = _program_lines(page)
     page_date = inherited = _date_in(page.path.rsplit("/", 1)[-1]) or _date_in(page.title)
     section, of_section = tuple[str, ...](), page_days
-    for number, (block, lines) in enumerate(zip(page.blocks, readable_lines, strict=True), 1):
+    for number, ((start, block), lines) in enumerate(zip(page.placed_blocks(), readable_lines, strict=True), 1):
+        line = page.line_of(start)
         source = readable(told.get(number, of_page).name)
         if line in apart and block.kind == "heading":
             pass
@@ -174,7 +175,6 @@ def passages(page: Page) -> list[Passage]:
             for first, kept in _without(lines, line, apart):
                 place = _Place("text", number, first, section, source, runs, named)
                 run += map(_described, _parts(place, kept, voices))
-        line += len(lines)
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
 
 

@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
 from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
-from memory_v2.text.lists import asking, interrogatives, irregular, kinds, new, particles, past, stopwords, synonyms
+from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, stopwords, synonyms
 from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
@@ -179,11 +179,6 @@ def is_empty(term: str) -> bool:
     return term in _function_words()
 
 
-def says_new(asked: Iterable[str], own: str) -> bool:
-    """Whether a text has the word `new` before one of the terms asked for: `the new port`."""
-    return any(stored([word, term]) in own for word in _new_terms() for term in asked)
-
-
 def stored(found: Iterable[str]) -> str:
     """Terms as they are stored: each has a blank of its own on both sides, to be counted by."""
     return f" {'  '.join(found)} "
@@ -192,11 +187,6 @@ def stored(found: Iterable[str]) -> str:
 @cache
 def _function_words() -> frozenset[str]:
     return frozenset().union(*terms_of(stopwords()))
-
-
-@cache
-def _new_terms() -> frozenset[str]:
-    return frozenset().union(*terms_of(new()))
 
 
 @cache

@@ -20,7 +20,7 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
 from memory_v2.index.terms import asked_at_once
-from memory_v2.index.weights import MEANING
+from memory_v2.index.weights import DAY, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, question_dates
@@ -127,26 +127,22 @@ def _around(graph: Graph, path: str, steps: int) -> frozenset[str]:
 
 POOL = CANDIDATES
 """Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
-SIGN = "the day asked for"
-"""How a ranking calls it that a place names the day asked for."""
 
 
 def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]:
-    """The hits, best first, with as many points for the day on which they were said as for one that they name. Entries
-    have theirs."""
+    """The hits, best first, with points for the day on which they were said, too. Entries have theirs."""
     return sorted((_lifted(hit, days) for hit in hits), key=lambda hit: -hit.score)
 
 
 def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
-    if hit.entry or not hit.date or SIGN in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
+    if hit.entry or not hit.date or DAY in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
         return hit
-    points = MEANING.note.day
-    return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (SIGN, points)))
+    return replace(hit, score=raised(hit.score, SAID_THEN), signs=(*hit.signs, (DAY, SAID_THEN)))
 
 
 def is_of(days: Sequence[Span | PartialDate], hit: Hit) -> bool:
     """Whether a hit was said on one of these days, or names it."""
-    return SIGN in dict(hit.signs) or (hit.date is not None and any(_has(span, hit.date) for span in days))
+    return DAY in dict(hit.signs) or (hit.date is not None and any(_has(span, hit.date) for span in days))
 
 
 def _has(days: Span | PartialDate, day: date) -> bool:

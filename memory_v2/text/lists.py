@@ -89,12 +89,6 @@ def present() -> frozenset[str]:
 
 
 @cache
-def new() -> frozenset[str]:
-    """Words for `new`."""
-    return read_words(DATA / "new.txt")
-
-
-@cache
 def past() -> frozenset[str]:
     """Phrases with which a question asks for what was so before, such as `used to`."""
     return read_phrases(DATA / "past.txt")
@@ -116,12 +110,6 @@ def asking() -> frozenset[str]:
 def interrogatives() -> frozenset[str]:
     """Words that begin a question, such as `when`."""
     return read_words(DATA / "interrogatives.txt")
-
-
-@cache
-def numbers() -> frozenset[str]:
-    """Numbers in words, such as `twelve`."""
-    return read_words(DATA / "numbers.txt")
 
 
 @cache

@@ -10,7 +10,7 @@ from hypothesis import given
 from memory_v2.index.passages import LINE_BYTES, PASSAGE_BYTES, Passage, passages
 from memory_v2.text.dates import Span
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.page import parse_page
+from memory_v2.tree.page import Piece, parse_page, piece_page
 from tests.tree.texts import EXAMPLES, STEADY, markdown
 
 TALK = """# Talk
@@ -202,3 +202,11 @@ def test_what_a_person_wrote_below_the_links_is_a_passage() -> None:
         ("text", "Buy milk.", 8),
         ("child link", "- [[b]] - all of b", 7),
     ]
+
+
+def test_what_a_person_wrote_below_a_piece_is_on_its_line() -> None:
+    data = "".join(f"line {number}\n" for number in range(5)).encode()
+    page = piece_page("long-1", "Long", data, Piece(1, 2, len(data), "fence"))
+    text = page.text.replace("line 4", "line 4, longer").replace("## Metadata", "- by a person\n\n## Metadata")
+    *_, last = passages(parse_page("long-1", text))
+    assert (last.first_line, last.text) == (split_lines(text).index("- by a person\n") + 1, "- by a person")

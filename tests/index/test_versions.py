@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from itertools import count
+
 import pytest
 
 from memory_v2.index.full_text import FullTextIndex
@@ -10,9 +13,14 @@ from memory_v2.storage.volatile import VolatileStorage
 AROUND = ["The kettle is in the kitchen.", "Die Pflanzen brauchen Wasser.", "下雨了要带伞。", "El tren sale tarde."]
 
 
-def found(lines: list[str], query: str) -> list[str]:
-    storage = VolatileStorage()
-    storage.write("memory", ("# Memory\n\n" + "".join(f"- {line}\n" for line in [*lines, *AROUND])).encode())
+def found(lines: list[str], query: str, *, is_dated: bool = True) -> list[str]:
+    """The lines that are found, each said on the day after the one before it."""
+    storage, days = VolatileStorage(), (date(2026, 3, 1) + timedelta(days=day) for day in count())
+    said = [
+        f"## {day}\n\n- {line}\n" if is_dated else f"- {line}"
+        for line, day in zip([*AROUND, *lines], days, strict=False)
+    ]
+    storage.write("memory", "\n".join(["# Memory\n", *said, ""]).encode())
     return [hit.text.removeprefix("- ") for hit in FullTextIndex(storage, None).search(query)]
 
 
@@ -114,7 +122,7 @@ def test_in_a_conversation_nothing_is_taken_for_a_version() -> None:
         "Ann: We moved house, you live and learn.",
         "Bob: Oh!",
     ]
-    assert found(lines, "Who lives in an old house in Kassel?")[0] == lines[0]
+    assert found(lines, "Who lives in an old house in Kassel?", is_dated=False)[0] == lines[0]
 
 
 def test_a_place_far_down_is_no_version_of_the_first() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2 import Memory, migrate_memory_v1_to_v2
-from memory_v2.operations.search_request import SIGN
+from memory_v2.index.weights import DAY
 from memory_v2.storage.volatile import VolatileStorage
 
 WRITTEN = {
@@ -40,14 +40,14 @@ def test_what_was_said_on_the_day_asked_for_comes_first(query: str, day: str, is
     now = datetime(2026, 3, 25, 9, tzinfo=UTC)
     best = memory.search(query)[0]
     assert (str(best.date), best.excerpt) == (day, WRITTEN[day])
-    assert SIGN in dict(best.signs)
+    assert DAY in dict(best.signs)
 
 
 def test_a_day_that_a_place_names_counts_once() -> None:
     memory = Memory(VolatileStorage())
     memory.write("# Log\n\n- 2026-02-03: The kiln smokes.\n- 2026-02-10: The saw is blunt.\n", "log")
     best = memory.search("What about the saw on 10 February 2026?")[0]
-    assert [name for name, _ in best.signs].count(SIGN) == 1
+    assert [name for name, _ in best.signs].count(DAY) == 1
 
 
 def days_of(memory: Memory) -> None:

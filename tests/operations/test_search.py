@@ -153,7 +153,7 @@ def test_any_question_is_answered_or_not_and_never_fails(query: str) -> None:
 def test_no_more_results_come_than_were_asked_for() -> None:
     memory = offline()
     memory.write("\n\n".join(f"The kiln was fired {n} times in week {n}." for n in range(40)))
-    assert len(memory.search("kiln", 3)) == 3
+    assert 1 <= len(memory.search("kiln", 3)) <= 3  # neighbours are shown as one
     assert len(memory.search("kiln", 100)) <= 100
 
 

@@ -12,7 +12,7 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline import OfflinePlanner, naming
-from memory_v2.models.offline.outline import dated_runs
+from memory_v2.models.offline.outline import dated_runs, find_sections
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
@@ -587,3 +587,11 @@ def test_a_text_nested_too_deep_does_not_keep_its_page_from_being_split() -> Non
     assert memory.write(deep + "".join(moved[1::2])).degraded == ""
     assert stands(memory, fence.strip())
     assert stands(memory, deep.strip())
+
+
+def test_what_was_said_on_another_day_is_of_no_section_of_a_day() -> None:
+    log = "# 2026-02-14\n\n- a\n\n*Said on 2026-02-14*\n\n- b\n\n*Said on 2026-02-15*\n\n# 2026-02-16\n\n- c\n"
+    blocks = parse_blocks(log)
+    body = range(1, len(blocks) + 1)
+    assert [section.numbers for section in find_sections(blocks, body)] == [(1, 2, 3), (6, 7)]
+    assert [numbers for _, numbers in dated_runs(blocks, body)] == [(1, 2, 3), (4, 5), (6, 7)]

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.encoder import Encoder, Vector
-from memory_v2.index.lookup import Nearness
 from memory_v2.index.places import KINDS, Kind, Place, packed, packed_rows, read_places
 from memory_v2.index.postings import Only
 from memory_v2.index.rows import key_of, spoken
@@ -63,12 +62,12 @@ class _Held:
         rows = np.concatenate([self.rows.reshape(-1, dimensions), *parts])
         return _Held({**self.numbers, **numbers}, np.concatenate([self.starts, starts]), rows)
 
-    def cosines(self, asked: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """How near each text is to a question: the nearest of its vectors, and that of the whole."""
+    def cosines(self, asked: Vector) -> NDArray[np.float32]:
+        """How near each text is to a question: the nearest of its vectors."""
         wanted = asked.astype(np.float32) / (127 * 127)
         steps = range(0, len(self.rows), _ROWS)
         near = np.concatenate([self.rows[start : start + _ROWS].astype(np.float32) @ wanted for start in steps])
-        return np.maximum.reduceat(near, self.starts), near[self.starts]
+        return np.maximum.reduceat(near, self.starts)
 
 
 class _Places:
@@ -124,8 +123,7 @@ class Meaning:
             ]
             if known:
                 ids, numbers = np.array(known, np.int64).T
-                statements, texts = held.cosines(asked)
-                found[kind] = _Compared(ids, statements[numbers], texts[numbers])
+                found[kind] = _Compared(ids, held.cosines(asked)[numbers])
         return Asked(tables, found)
 
     def _read(self, tables: sqlite3.Connection, places: _Places) -> _Held:
@@ -149,11 +147,10 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Places by id, in order, with the cosine of the nearest statement of each, and that of its whole text."""
+    """Places by id, in order, with the cosine of the nearest statement of each."""
 
     ids: NDArray[np.int64]
     statements: NDArray[np.float32]
-    texts: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +172,14 @@ class Asked:
         order = np.argsort(-scores, kind="stable")[:PROPOSED]
         return [int(compared.ids[number]) for number in order if scores[number] > -inf]
 
-    def nearness(self, places: Collection[Place]) -> dict[int, Nearness]:
+    def nearness(self, places: Collection[Place]) -> dict[int, float]:
         """How near these places are; those that have no vector are not among them."""
-        near: dict[int, Nearness] = {}
+        near: dict[int, float] = {}
         for compared in self.found.values():
             ids = np.array([place.id for place in places], np.int64)
             at = np.minimum(np.searchsorted(compared.ids, ids), len(compared.ids) - 1)
             for place, number in zip(ids[compared.ids[at] == ids], at[compared.ids[at] == ids], strict=True):
-                near[int(place)] = Nearness(float(compared.statements[number]), float(compared.texts[number]))
+                near[int(place)] = float(compared.statements[number])
         return near
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -14,7 +14,7 @@ from memory_v2.text.speakers import is_message, speaker
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page
-from memory_v2.tree.source import is_source_line
+from memory_v2.tree.source import Source, is_source_line, told_sources
 
 MAX_SECTION_SHARE = 0.8
 """Limits one section, as a share of the page: a larger one is nearly the page, so its own sections are used instead."""
@@ -72,9 +72,11 @@ class Section:
 
 
 def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]:
-    """The sections of the highest level that has several. If one is nearly the whole page, a lower level is used."""
+    """The sections of the highest level that has several. If one is nearly the whole page, a lower level is used. What
+    a source line gives another day than the heading has is in no section."""
+    told = told_sources(blocks)
     for level in sorted({blocks[n - 1].level for n in body if blocks[n - 1].kind == "heading"}):
-        sections = _sections_at(blocks, body, level)
+        sections = _sections_at(blocks, body, level, told)
         whole = sum(blocks[n - 1].size for n in body)
         largest = max((sum(blocks[n - 1].size for n in s.numbers) for s in sections), default=0)
         if len(sections) > 1 and largest < MAX_SECTION_SHARE * whole:
@@ -82,15 +84,17 @@ def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]
     return []
 
 
-def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int) -> list[Section]:
+def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int, told: Mapping[int, Source]) -> list[Section]:
     sections: list[list[int]] = []
-    inside = False
+    inside, span = False, None
     for number in body:
         block = blocks[number - 1]
         if block.kind == "heading" and block.level <= level:
-            inside = block.level == level
+            inside, span = block.level == level, leading_date(readable(block.words))
             if inside:
                 sections.append([])
+        elif span and number in told and _is_of_another_day(told[number], span):
+            inside = False
         if inside:
             sections[-1].append(number)
     return [
@@ -99,19 +103,28 @@ def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int) -> li
     ]
 
 
+def _is_of_another_day(source: Source, span: Span) -> bool:
+    return source.day is not None and not span.start <= source.day <= span.end
+
+
 def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span, tuple[int, ...]]]:
     """Runs of blocks in order, each with the day that it begins with. A heading and a line that is nothing but a day
     are for what follows, up to the next day or section; any other block that begins with its day is for itself and
-    what hangs together with it. What is of no day is in no run."""
+    what hangs together with it. What a source line gives another day is of that one. What is of no day is in no run."""
     runs: list[tuple[Span, list[int]]] = []
     level, is_open = 0, False
-    ends = together(blocks)
+    ends, told = together(blocks), told_sources(blocks)
     for number in body:
         block = blocks[number - 1]
         span = leading_date(said := readable(block.words))
         if span is not None:
             runs.append((span, [number]))
             level, is_open = block.level, block.kind == "heading" or not undated(said).strip(" \t*_:#—–-")
+        elif number in told and (day := told[number].day):
+            if not runs or _is_of_another_day(told[number], runs[-1][0]):
+                runs.append((Span(day, day), []))
+                is_open = False
+            runs[-1][1].append(number)
         elif block.kind == "heading" and block.level <= level:
             is_open = False
         elif runs and (is_open or number <= ends[runs[-1][1][-1]]):

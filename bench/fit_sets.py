@@ -1,0 +1,190 @@
+"""The sets on which the ranking is fitted: each question with its candidates, their signals and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench import beam, changes, consolidation, facts, links, locomo, notes, personas
+from bench.data import data_file, load, own_texts
+from bench.searching import memory_of, new_memory
+from memory_v2 import Memory
+from memory_v2.index import full_text
+from memory_v2.index.candidates import candidates
+from memory_v2.index.lookup import Found
+from memory_v2.index.places import Place
+from memory_v2.index.ranking import Ranked, rank, signals
+from memory_v2.index.terms import Question
+from memory_v2.index.weights import QUESTION
+
+Shows: TypeAlias = Callable[[str, Place], Collection[str]]
+"""What a place on a page shows: ids of what may be asked for."""
+Asked: TypeAlias = tuple[str, Collection[str], Collection[str], Shows]
+"""A question, what answers it, what did so before, and what places show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question: the signals of each candidate, what each shows, which show what was so before, and what is wanted."""
+
+    signals: NDArray[np.float64]
+    shows: Sequence[frozenset[str]]
+    older: NDArray[np.bool_]
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A set of questions, and the depth at which its recall is measured."""
+
+    depth: int
+    asked: Callable[[bool], Iterable[tuple[Memory, Iterable[Asked]]]]
+
+    def cases(self, dense: bool) -> Iterator[Case]:
+        """Its questions that have an answer, asked in memories that are made for it."""
+        for memory, questions in self.asked(dense):
+            for question, wanted, before, shows in questions:
+                if wanted and (case := _case(memory, question, frozenset(wanted), frozenset(before), shows)):
+                    yield case
+
+
+def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[str], shows: Shows) -> Case | None:
+    told: list[Case] = []
+
+    def watched(
+        question: Question,
+        found: Found,
+        limit: int,
+        by: Mapping[str, float] = QUESTION,
+        near: Mapping[int, float] | None = None,
+    ) -> list[Ranked]:
+        every = candidates(question, found, near=near)
+        best = [max(scores) or 1.0 for scores in zip(*(one.words.scores for one in every), strict=True)]
+        every = [one for one in every if one.answers]
+        if by is QUESTION and every and not told:
+            rows = [dict(signals(question, found, one, best)) for one in every]
+            shown = [frozenset(shows(found.paths[one.place.page][0], one.place)) for one in every]
+            older = np.array([bool(one & before) and not one & wanted for one in shown])
+            table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])
+            told.append(Case(table, shown, older, wanted))
+        return rank(question, found, limit, by, near)
+
+    with mock.patch.object(full_text, "rank", watched):
+        memory.search(query, locomo.DEEP)
+    return told[0] if told else None
+
+
+def _keys(*keys: str) -> Shows:
+    return lambda path, place: [key for key in keys if key in place.text]
+
+
+def _personas(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    for person in personas.people():
+        yield (
+            personas.grown(person, dense=dense),
+            [(one["q"], one["key"], one["not"], _keys(*one["key"], *one["not"])) for one in person["questions"]],
+        )
+
+
+def _changes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    given = load("changes/changes.json")
+    keys = [
+        (pair["question"], pair["new_key"], [pair[kind] for kind in ("old_key", "mid_key") if pair.get(kind)])
+        for pair in given["pairs"]
+    ]
+    memory = changes.grown(changes.told(given), dense=dense)
+    yield memory, [(question, [new], old, _keys(new, *old)) for question, new, old in keys]
+
+
+def _locomo(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    for conversation in locomo.load_locomo():
+        memory = locomo.grown(conversation, locomo.by_session, dense)
+        turns = locomo.turn_places(memory, conversation)
+
+        def shows(path: str, place: Place, turns: Mapping[tuple[str, int], locomo.Turn] = turns) -> Collection[str]:
+            lines = range(place.first_line, place.last_line + 1)
+            return [turn.id for line in lines if (turn := turns.get((path, line)))]
+
+        asked = [one for one in conversation.questions if one.category != locomo.ADVERSARIAL]
+        yield memory, [(one.text, one.evidence, (), shows) for one in asked]
+
+
+def _beam(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    for name in beam.CHATS:
+        chat = beam.load(name)
+        memory = beam.grown(chat)
+        lines = beam.passages(memory, chat)
+
+        def shows(path: str, place: Place, lines: Any = lines) -> Collection[str]:
+            return [str(number) for number in lines.on(path, place.first_line, place.last_line)]
+
+        yield memory, [(question, [*map(str, about)], (), shows) for question, about in chat.questions]
+
+
+def _consolidation(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    for given in consolidation.load_facts():
+        asked = []
+        for question, answers in given.questions:
+            old = set(consolidation.overridden(given.facts, question, answers))
+
+            def shows(_: str, place: Place, old: Collection[str] = old, right: Sequence[str] = answers) -> list[str]:
+                if any(fact in place.text for fact in old):
+                    return ["older"]
+                return ["answer"] if any(one.casefold() in place.text.casefold() for one in right) else []
+
+            asked.append((question, ["answer"], ["older"], shows))
+        yield consolidation.written(given), asked
+
+
+def _facts(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    clock, lines = facts.Clock(), facts.told("")
+    memory = new_memory(dense=dense, now=clock, threshold=facts.THRESHOLD)
+    facts.write_undated(memory, clock, lines)
+    keys = [(pair.question, pair.new_value, pair.old_value) for pair in facts.pairs()]
+    yield memory, [(question, [new], [old], _keys(new, old)) for question, new, old in keys]
+
+
+def _notes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    root = data_file(notes.SOME_NOTE).parents[2]
+    for folder in sorted({asked.folder for asked in notes.QUESTIONS}):
+        asked = []
+        for one in notes.QUESTIONS:
+            lines = {(path, int(line)) for path, line, _ in (answer.split(":") for answer in one.answers)}
+
+            def shows(path: str, place: Place, lines: Collection[tuple[str, int]] = lines) -> list[str]:
+                shown = ((path, line) for line in range(place.first_line, place.last_line + 1))
+                return ["answer"] if any(line in lines for line in shown) else []
+
+            if one.folder == folder and one.answers:
+                asked.append((one.question, ["answer"], (), shows))
+        yield memory_of(notes.pages_of(root / folder)), asked
+
+
+def _links(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    texts = own_texts("links")
+    for pages in (texts["pages"], links.crowded(texts["pages"])):
+        asked = []
+        for question, page, line in texts["two hops"] + texts["one hop"]:
+
+            def shows(path: str, place: Place, page: str = page, line: str = line) -> list[str]:
+                return ["answer"] if path == page and line in place.text else []
+
+            asked.append((question, ["answer"], (), shows))
+        yield memory_of(pages), asked
+
+
+SETS: Mapping[str, Set] = {
+    "personas": Set(3, _personas),
+    "changes": Set(1, _changes),
+    "locomo": Set(10, _locomo),
+    "beam": Set(10, _beam),
+    "consolidation": Set(1, _consolidation),
+    "facts": Set(1, _facts),
+    "notes": Set(3, _notes),
+    "links": Set(1, _links),
+}

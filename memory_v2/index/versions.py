@@ -1,0 +1,103 @@
+"""Of a statement that was made again later, the newest comes first.
+
+A later place is a version of the best one if it is about as much of the question, has as much of its content, and says
+that something has changed: the three are added up. Nobody can know that for sure without understanding them. What
+`python -m bench.fit` finds with it is in docs/measured.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+
+from memory_v2.index.candidates import Candidate
+from memory_v2.index.days import Said
+from memory_v2.index.lookup import Found
+from memory_v2.index.places import Place
+from memory_v2.index.postings import rarity
+from memory_v2.index.terms import Question, is_empty, says_one_of
+from memory_v2.text.lists import present, replacing
+
+COMPARED = 10
+"""Among how many of the best places a newer version of the first one is looked for."""
+ENOUGH, ENOUGH_BELOW = 1.5, 1.75
+"""The sum of signs from which on a later place is a version of the first one; and one that is as old, further down."""
+SAYS_CHANGE = 0.92
+"""It says that something takes the place of something else, or that it speaks of the present."""
+AS_MUCH = 0.2
+"""It has all that the first place has of the question."""
+AS_LONG = 3
+"""How many times as long as the first place a version is at most that does not say that something has changed: a table
+or a block of code has many words."""
+
+_NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
+
+
+def newest_version(question: Question, found: Found, best: Sequence[Candidate], said: Mapping[int, Said]) -> int:
+    """The rank, from 0, of the newest version of the first of the `best` places; 0 if that is the newest. Who asks for
+    what was so before, for a day or for a title wants no newer one, and in a conversation what is alike replaces
+    nothing."""
+    if not best or question.past or question.dates or best[0].is_talk or best[0].titled:
+        return 0
+    first, newest = best[0], 0
+    for rank, other in enumerate(best[1:COMPARED], 1):
+        if other.is_talk or other.linked != first.linked:
+            continue
+        if _is_later(other.place, best[newest].place, said):
+            is_version = _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
+        else:
+            is_below = _is_below(other.place, best[newest].place, said)
+            is_version = is_below and _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
+        newest = rank if is_version else newest
+    return newest
+
+
+def _is_later(place: Place, than: Place, said: Mapping[int, Said]) -> bool:
+    """Whether a place was said on a later day, written later, or has a higher number in a list."""
+    return _age(place, said) > _age(than, said)
+
+
+def _is_below(place: Place, than: Place, said: Mapping[int, Said]) -> bool:
+    """Whether a place that is as old stands further down the same page, as many lines do that are no versions."""
+    return place.page == than.page and place.id > than.id and _age(place, said) == _age(than, said)
+
+
+def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Candidate, *, is_later: bool) -> float:
+    """How much speaks for it that the later place is a version of the first. It must not lack a name or a number that
+    the first one shares with the question, unless all that they share begins with a capital, as German nouns do; and
+    one that says all of the first and more takes no place."""
+    asked, both = {*first.words.matched}, {*first.words.matched} & {*later.words.matched}
+    names = asked & question.proper if asked - question.proper else set()
+    if not both or not both >= names:
+        return 0.0
+    own = later.place.own
+    changes = is_later and (says_one_of(replacing(), own) or says_one_of(present(), own))
+    content, other = _content(first.place), _content(later.place)
+    if not changes and (content <= other or later.place.length > AS_LONG * first.place.length):
+        return 0.0
+    alike = len(content & other) / max(min(len(content), len(other)), 1)
+    share = _weigh(found, both) / _weigh(found, asked)
+    return share + alike + SAYS_CHANGE * changes + AS_MUCH * (both == asked)
+
+
+def _weigh(found: Found, terms: Set[str]) -> float:
+    return sum(rarity(found.frequency[term], found.facts.count) for term in terms)
+
+
+def _content(place: Place) -> frozenset[tuple[str, int]]:
+    """The content terms of a place, each with its count so far, so that a repeated word counts twice."""
+    times = Counter[str]()
+    counted = []
+    for term in place.own.split()[1 if _NUMBER.match(place.text) else 0 :]:
+        if not is_empty(term):
+            counted.append((term, times[term]))
+            times[term] += 1
+    return frozenset(counted)
+
+
+def _age(place: Place, said: Mapping[int, Said]) -> tuple[int, int, int]:
+    """A sort key that is larger for newer places: the day on which it was said, the turn in which it was written, its
+    number in a list."""
+    number = _NUMBER.match(place.text)
+    return said[place.id].day, said[place.id].turn, int(number[1]) if number else 0
