@@ -88,9 +88,9 @@ def described(version: str, base: str, problem: dict[str, Any]) -> dict[str, Any
     messages = {"first": _message("First"), "place": _message("Place")}
     messages["error"] = {"payload": {"allOf": [_ref("Problem"), _named("error")]}}
     for event, data in EVENTS.items():
-        told = {"properties": {"data": _ref(data.__name__)}}
-        messages[event] = {"name": event, "payload": {"allOf": [_ref("Envelope"), _named(event), told]}}
-    told_by_service = [{"$ref": f"#/channels/socket/messages/{name}"} for name in messages if name != "first"]
+        narrowed = {"properties": {"data": _ref(data.__name__)}}
+        messages[event] = {"name": event, "payload": {"allOf": [_ref("Envelope"), _named(event), narrowed]}}
+    from_service = [{"$ref": f"#/channels/socket/messages/{name}"} for name in messages if name != "first"]
     return {
         "asyncapi": VERSION,
         "info": {"title": "Silica Memory", "version": version, "description": "Changes, once each and in order."},
@@ -107,7 +107,7 @@ def described(version: str, base: str, problem: dict[str, Any]) -> dict[str, Any
                 "channel": {"$ref": "#/channels/socket"},
                 "messages": [{"$ref": "#/channels/socket/messages/first"}],
             },
-            "tell": {"action": "send", "channel": {"$ref": "#/channels/socket"}, "messages": told_by_service},
+            "tell": {"action": "send", "channel": {"$ref": "#/channels/socket"}, "messages": from_service},
         },
         "components": {"messages": messages, "schemas": schemas},
     }

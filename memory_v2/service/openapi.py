@@ -70,5 +70,5 @@ def _errors() -> dict[str, Any]:
         by_status.setdefault(status, []).append(code)
     schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     content = {"application/problem+json": schema, "application/json": schema}
-    told = sorted(by_status.items())
-    return {str(status): {"description": ", ".join(codes), "content": content} for status, codes in told}
+    listed = sorted(by_status.items())
+    return {str(status): {"description": ", ".join(codes), "content": content} for status, codes in listed}
