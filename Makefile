@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo/venv
 RELEASE := .release/bin
-CLIENTS := clients/js/node_modules clients/n8n/node_modules
+PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit thorough record api demo demo-service contract images session release clean
+.PHONY: help setup test format lint types unit browser thorough record api demo demo-service contract images session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +21,8 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-clients/%/node_modules: clients/%/package-lock.json
-	if command -v npm >/dev/null; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix clients/$* && touch $@; fi
+%/node_modules: %/package-lock.json
+	if command -v npm >/dev/null; then npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix $* && touch $@; fi
 
 test: lint types unit ## run everything that CI runs: format check, linter, type checker, tests
 
@@ -33,8 +33,13 @@ lint: $(READY) ## check the formatting and run the linter
 types: $(READY) ## run the type checker in strict mode
 	$(BIN)/mypy
 
-unit: $(READY) $(CLIENTS) ## run the tests
+unit: $(READY) $(PACKAGES) ## run the tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+browser: ## install Chromium by apt-get, if there is none: the tests of the page in a browser are skipped without one
+	command -v chromium || \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
+	  { echo "no Chromium, and apt-get could not install it: install it by hand, and put it on the path" >&2; exit 1; }
 
 thorough: $(READY) ## run the tests with many more examples, and kill and fail at every boundary: hours
 	SILICA_TESTS=thorough $(BIN)/python -m pytest -n auto --dist worksteal

@@ -18,7 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-NEEDED = ("memory_v2/py.typed", "memory_v2/prompts/", "memory_v2/migrate/")
+NEEDED = (
+    "memory_v2/py.typed",
+    "memory_v2/prompts/",
+    "memory_v2/migrate/",
+    "memory_v2/view/templates/page.html",
+    "memory_v2/view/static/view.css",
+    "memory_v2/view/static/view.js",
+)
 UNWANTED = ("tests/", "bench/", "cassettes/", "__pycache__", ".pyc", "_cache/")
 FACT = "Silica uses pytest for testing"
 

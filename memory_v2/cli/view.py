@@ -56,7 +56,9 @@ def view(
         folders = [opened.enter_context(Notes.open(folder)) for folder in notes]
         for folder in folders:
             folder.refresh()
-        serve(Subject.of(memory, folders), port, report)
+        subject = Subject.of(memory, folders)
+        opened.callback(subject.close)
+        serve(subject, port, report)
     yield from ()
 
 

@@ -276,7 +276,7 @@ class _Blamed(NamedTuple):
     brought: list[Revision | None]
 
 
-_Left: TypeAlias = dict[tuple[str, str], Mapping[str, Revision | None]]
+_Left: TypeAlias = dict[str, dict[str, Mapping[str, Revision | None]]]
 """By revision and page: the lines that then left the page."""
 
 
@@ -298,13 +298,16 @@ def _written_by(
 ) -> Revision:
     """The revision that wrote a line which this one brought to a page: an older one if it took the line from another
     page."""
-    for other in revision.paths:
-        if other == path or is_entry(other):
-            continue
-        if (revision.id, other) not in left:
-            left[revision.id, other] = _lines_that_left(_states(recorded, other, known), revision)
-        if line in left[revision.id, other]:
-            older = left[revision.id, other][line]
+    if revision.id not in left:
+        changes = () if revision.is_first else recorded.difference(recorded.before(revision.id), revision.id)
+        left[revision.id] = {
+            change.path: _lines_that_left(_states(recorded, change.path, known), revision)
+            for change in changes
+            if change.before is not None and not is_entry(change.path)  # a new page has lost nothing
+        }
+    for other, lines in left[revision.id].items():
+        if other != path and line in lines:
+            older = lines[line]
             return _written_by(recorded, older, line, other, known, left) if older else revision
     return revision
 

@@ -24,6 +24,8 @@ from memory_v2.service.openapi import PROBLEM, described
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 from memory_v2.service.routes import events, memory, work
+from memory_v2.service.viewing import BASE as VIEW
+from memory_v2.service.viewing import Viewing
 
 SWEEP_SECONDS = 30.0
 """How often what has expired is removed; until then it only takes room."""
@@ -50,6 +52,9 @@ def application(parts: Parts) -> FastAPI:
         app.include_router(router, prefix=BASE)
     app.openapi = partial(described, app, BASE)  # type: ignore[method-assign]
     app.include_router(events.sockets)
+    app.state.viewing = Viewing(parts)
+    for path in (VIEW, f"{VIEW}/{{path:path}}"):
+        app.add_route(path, app.state.viewing.respond, methods=["GET", "POST"], include_in_schema=False)
     _add_health(app, parts)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
@@ -71,6 +76,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in running[1:]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await run_in_threadpool(app.state.viewing.close)
         await run_in_threadpool(parts.close)
         if parts.redis:
             await parts.redis.close()

@@ -6,6 +6,7 @@ from memory_v2.errors import PageNotFound
 from memory_v2.serialize import document
 from memory_v2.service.call import Answer, Call
 from memory_v2.service.models import NewPage, PageText
+from memory_v2.service.store import Transaction
 
 
 def list_pages(call: Call) -> Answer:
@@ -22,7 +23,7 @@ def read_page(call: Call, path: str) -> Answer:
 def write_text(call: Call, new: NewPage) -> Answer:
     """Writes a text on a page, or where it belongs."""
     result = document(call.memory.write(new.text, new.path, new.mode, source=new.source or call.caller.source))
-    _tell(call, result["path"])
+    announce(call.transaction, call.caller.source, result["path"])
     return Answer({name: result[name] for name in ("path", "outcome", "decided_by", "degraded", "new_files")}, 201)
 
 
@@ -33,12 +34,12 @@ def put_page(call: Call, path: str, new: PageText) -> Answer:
         present = memory.read(path)
     except PageNotFound:
         memory.create(path, new.text)
-        _tell(call, path)
+        announce(call.transaction, call.caller.source, path)
         page = _page(path, memory.read(path))
         return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{path}"}, tagged=page)
     call.match(_page(path, present), required=True)
     memory.edit(path, new.text, present)
-    _tell(call, path)
+    announce(call.transaction, call.caller.source, path)
     page = _page(path, memory.read(path))
     return Answer(page, tagged=page)
 
@@ -47,8 +48,9 @@ def _page(path: str, text: str) -> dict[str, str]:
     return {"path": path, "text": text}
 
 
-def _tell(call: Call, path: str) -> None:
-    source = {"type": "agent", "id": call.caller.source, "session": None}
+def announce(transaction: Transaction, agent: str, path: str) -> None:
+    """Tells those who listen that an agent has changed a page."""
+    source = {"type": "agent", "id": agent, "session": None}
     data = {"entry_id": path, "source": source, "changes": {"page": path}}
-    body = {"level": "longterm", "agent": call.caller.source, "data": data}
-    call.transaction.emit("memory.updated", f"page/{path}", body, call.caller.source)
+    body = {"level": "longterm", "agent": agent, "data": data}
+    transaction.emit("memory.updated", f"page/{path}", body, agent)

@@ -19,6 +19,7 @@ UNSAID = 0.5
 
 def entries(visit: Visit) -> Response:
     """The entries that fit, with the domains, agents and tags there are."""
+    visit.require_entries()
     home, agent, tag, order = (visit.asked(name) for name in ("domain", "agent", "tag", "order"))
     archived = visit.asked("archived") != ""
     known = visit.memory.entries.list_entries(archived=archived)
@@ -51,6 +52,7 @@ def entries(visit: Visit) -> Response:
 
 def entry(visit: Visit, name: str) -> Response:
     """An entry with all that its header says, and what refers to it."""
+    visit.require_entries()
     read = visit.memory.entries.read_entry(name)
     graph = visit.memory.graph()
     return visit.show(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import threading
+from collections.abc import Collection
 from hashlib import sha256
 
 from memory_v2.view.web import Request, Response
@@ -30,10 +31,9 @@ def form_secret(session: str) -> str:
     return sha256(f"form:{session}".encode()).hexdigest()
 
 
-def is_from_page(request: Request, hosts: frozenset[str], session: str, scheme: str = "http") -> bool:
+def is_from_page(request: Request, origins: Collection[str], session: str) -> bool:
     """Whether a form was sent by the page itself: browsers say where from, and no other page knows its secret."""
-    origin = request.headers.get("origin", "")
-    if origin not in {f"{scheme}://{host}" for host in hosts}:
+    if request.headers.get("origin", "") not in origins:
         return False
     return hmac.compare_digest(request.form.get(FORM_SECRET, "").encode(), form_secret(session).encode())
 
@@ -63,7 +63,8 @@ class Gate:
         if not is_known:
             advice = "Open the link that the terminal shows. It works once: for another, start the command again."
             return refusal("This page needs its link", advice, 401)
-        if request.method == "POST" and not is_from_page(request, self.hosts, session):
+        origins = {f"http://{host}" for host in self.hosts}
+        if request.method == "POST" and not is_from_page(request, origins, session):
             return refusal("This form was not sent by the page", "Load the page again and repeat it.", 403)
         return session
 

@@ -12,7 +12,7 @@ from memory_v2.view.web import Response
 
 MOST_PAGES = 320
 """Pages in a picture: with more, their names could not be read."""
-LONGEST_NAME = 26
+LONGEST_NAME = 20
 """Characters of a name in the picture."""
 
 
@@ -45,6 +45,7 @@ def graph(visit: Visit) -> Response:
         way=whole.breadcrumb(top),
         picture=picture,
         names=names,
+        branches={dot.path: dot.branch for dot in picture.dots},
         titles={path: readable(whole.pages[path].title) for path in shown},
         folded=folded,
         children=children,

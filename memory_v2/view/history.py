@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from memory_v2.errors import NotAllowed, PageNotFound
 from memory_v2.operations.history import PastOperation
+from memory_v2.storage.history import PageChange
 from memory_v2.text.calendar import iso_day
+from memory_v2.tree.block import decode, readable
+from memory_v2.tree.path import is_entry
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
@@ -20,7 +24,7 @@ MOST_PAGES = 60
 def timeline(visit: Visit) -> Response:
     """All changes, newest first, by day; of one page, or of one day, if that is asked for."""
     path, day = visit.asked("page"), iso_day(visit.asked("day"))
-    operations = visit.memory.history(path or None)
+    operations = [past for past in visit.memory.history(path or None) if _is_seen(visit, past)]
     if day:
         operations = [past for past in operations if visit.calendar.day(past.when) == day]
     first = visit.number("from")
@@ -36,55 +40,77 @@ def change(visit: Visit, revision: str) -> Response:
 
 def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -> Response:
     past, changed = visit.memory.show(revision)
+    if not _is_seen(visit, past):
+        visit.require_entries()
     first = visit.number("from")
-    later = visit.memory.diff(past.id)
+    pages = [page for page in changed.pages if visit.sees_entries or not is_entry(page.path)]
     return visit.show(
         "change",
         status,
         past=past,
-        pages=changed.pages[first : first + MOST_PAGES],
-        count=len(changed.pages),
+        pages=pages[first : first + MOST_PAGES],
+        count=len(pages),
         first=first,
         most=MOST_PAGES,
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
-        later={page.path for page in later.pages},
+        later={page.path for page in pages[first : first + MOST_PAGES] if _is_other_now(visit, page)},
         problem=problem,
         done=visit.asked("done"),
     )
 
 
+def _is_other_now(visit: Visit, page: PageChange) -> bool:
+    """Whether a page is not as a change left it, so that it can be put back."""
+    if page.after is None or is_entry(page.path):
+        return False
+    try:
+        return visit.memory.read(page.path) != readable(decode(page.after))
+    except PageNotFound:
+        return True
+
+
+def _is_seen(visit: Visit, past: PastOperation) -> bool:
+    """Whether a change is shown: to a visitor who may see pages only, none that is of entries alone."""
+    return visit.sees_entries or not past.paths or not all(map(is_entry, past.paths))
+
+
 def _traces(visit: Visit, past: PastOperation) -> list[str]:
     """The traces of a change: their names end in the id of its operation."""
-    operation = past.first.operation
+    operation = past.first.operation if visit.sees_entries else ""
     return [name for name in visit.memory.traces() if operation and name.endswith(f"-{operation}")]
 
 
 def undo(visit: Visit) -> Response:
     """Takes a change back; the change that does so is shown, and can be taken back too."""
     revision = visit.request.form.get("revision", "")
+    if any(map(is_entry, visit.memory.show(revision)[0].paths)):
+        visit.require_entries()
     result = visit.memory.undo(revision)
-    return see(visit.at("history", result.revision, done="undone"))
+    return see(visit.at("history", result.revision, done="undone"), result.changed_pages)
 
 
 def restore(visit: Visit) -> Response:
     """Puts a page back as it was after a change."""
     form = visit.request.form
-    result = visit.memory.restore(form.get("revision", ""), form.get("path", "") or None)
+    if not form.get("path") or is_entry(form["path"]):
+        raise NotAllowed("one page is put back at a time: name it")
+    result = visit.memory.restore(form.get("revision", ""), form["path"])
     if not result.revision:
         return see(visit.at("page", result.path))
-    return see(visit.at("history", result.revision, done="restored"))
+    return see(visit.at("history", result.revision, done="restored"), result.changed_pages)
 
 
 def compare(visit: Visit) -> Response:
     """What has changed between a change and another, or now."""
     old, new = visit.asked("old"), visit.asked("new")
     changed = visit.memory.diff(old, new or None)
+    pages = [page for page in changed.pages if visit.sees_entries or not is_entry(page.path)]
     return visit.show(
         "compare",
         old=old,
         new=new,
-        pages=changed.pages[:MOST_PAGES],
-        count=len(changed.pages),
+        pages=pages[:MOST_PAGES],
+        count=len(pages),
         lines=MOST_LINES,
     )

@@ -1,5 +1,5 @@
-"""Where the pages of a graph are drawn: a tree around its root, with all leaves on one circle, so that no two names
-meet. The same graph gives the same picture."""
+"""Where the pages of a graph are drawn: a tree around its root, with all leaves on a circle or two, so that no two
+names meet. The same graph gives the same picture."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from math import cos, pi, sin, sqrt
 LEAF = 17.0
 """How far leaves are apart on the circle: the height of a name."""
 LEAST_RADIUS = 150.0
-NAMES = 190.0
-"""Room for names outside the circle."""
+NAMES = 150.0
+"""Room for the names outside a circle."""
+MOST_ON_CIRCLE = 80
+"""With more leaves, every other stands on a second circle outside the names of the first: half the width, and names
+twice as large."""
 HUES = 8
 """How many colours branches have; the stylesheet has as many."""
 
@@ -29,6 +32,8 @@ class Dot:
     angle: float
     is_leaf: bool
     depth: int
+    is_below: bool
+    """Whether the name stands below: of neighbours inside the circle every other, so that they meet less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Picture:
 
     side: float
     dots: tuple[Dot, ...]
-    branches: tuple[tuple[str, str, str], ...]
+    stems: tuple[tuple[str, str, str], ...]
     """The lines of the tree: both ends, and the path to draw."""
     links: tuple[tuple[str, str, str], ...]
     """All other links, likewise."""
@@ -50,7 +55,9 @@ def draw(
     order = _depth_first(top, children)
     leaves = [path for path, _ in order if not children.get(path)]
     depth = max(level for _, level in order)
-    radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / (2 * pi)) if depth else 0.0
+    circles = 1 + (len(leaves) > MOST_ON_CIRCLE)
+    radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / circles / (2 * pi)) if depth else 0.0
+    outside = {path: NAMES * (place % circles) for place, path in enumerate(leaves)}
     turn = {path: 2 * pi * place / len(leaves) - pi / 2 for place, path in enumerate(leaves)}
     for path, _ in reversed(order):  # children before their parents
         if family := children.get(path):
@@ -58,10 +65,11 @@ def draw(
     branch = {top: 0} | {path: 1 + place % HUES for place, path in enumerate(children.get(top, ()))}
     for path, _ in order:
         branch |= {child: branch[path] for child in children.get(path, ()) if child not in branch}
+    knots = {path: place for place, (path, _) in enumerate(level for level in order if children.get(level[0]))}
     dots = {}
     for path, level in order:
         is_leaf = not children.get(path)
-        far = 0.0 if path == top else radius if is_leaf else radius * level / (depth + 0.35)
+        far = 0.0 if path == top else radius + outside[path] if is_leaf else radius * level / (depth + 0.35)
         dots[path] = Dot(
             path,
             far * cos(turn[path]),
@@ -71,10 +79,11 @@ def draw(
             turn[path] * 180 / pi,
             is_leaf,
             level,
+            bool(knots.get(path, 0) % 2),
         )
     stems = tuple((path, child, _stem(dots[path], dots[child])) for path in dots for child in children.get(path, ()))
     others = tuple((start, end, _chord(dots[start], dots[end])) for start, end in links)
-    return Picture(2 * (radius + NAMES), tuple(dots.values()), stems, others)
+    return Picture(2 * (radius + circles * NAMES), tuple(dots.values()), stems, others)
 
 
 def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:

@@ -191,15 +191,12 @@ def save(visit: Visit, path: str) -> Response:
     if version(present) != form.get("version", ""):
         return _form(visit, path, mine, present, 409)
     try:
-        if present:
-            visit.memory.edit(path, mine, present)
-        else:
-            visit.memory.create(path, mine)
+        result = visit.memory.edit(path, mine, present) if present else visit.memory.create(path, mine)
     except (StorageConflict, PageExists):
         return _form(visit, path, mine, visit.memory.read(path), 409)
     except SilicaError as error:
         return _form(visit, path, mine, present, 400, str(error))
-    return see(visit.at("page", path))
+    return see(visit.at("page", path), result.changed_pages)
 
 
 def _form(visit: Visit, path: str, mine: str, present: str, status: int = 200, problem: str = "") -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from memory_v2.errors import SilicaError
 from memory_v2.operations.results import EntryResult, SearchResults
 from memory_v2.text.calendar import iso_day
@@ -22,7 +24,8 @@ def search(visit: Visit) -> Response:
     results = SearchResults()
     if query:
         try:
-            results = visit.subject.quick.search(query, MOST, since=since, until=until, under=under or None)
+            only: Literal["pages"] | None = None if visit.sees_entries else "pages"
+            results = visit.subject.quick.search(query, MOST, since=since, until=until, under=under or None, only=only)
         except SilicaError as error:
             problem = str(error)
     entries = {result.entry for result in results if isinstance(result, EntryResult)}

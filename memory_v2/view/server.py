@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from memory_v2.errors import InvalidSetting
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
-from memory_v2.view.live import changes
+from memory_v2.view.live import Changes, stream_of
 from memory_v2.view.visit import Subject, Visit
 from memory_v2.view.web import Request, Response, fields, stream
 
@@ -80,7 +80,7 @@ class PageServer(ThreadingHTTPServer):
             if not self.streams.acquire(blocking=False):
                 return  # the browser asks again later
             try:
-                yield from changes(self.subject.memory, self.is_over.is_set, self.is_over.wait)
+                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self.is_over.wait)
             finally:
                 self.streams.release()
 
@@ -98,6 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: PageServer
     protocol_version = "HTTP/1.1"
     timeout = REQUEST_SECONDS
+    disable_nagle_algorithm = True  # else the second of two small packets waits 40 ms for the first
     server_version, sys_version = "silica", ""
 
     def do_GET(self) -> None:
@@ -147,7 +148,6 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             for part in response.body:
                 self.wfile.write(part)
-                self.wfile.flush()
         except OSError:  # the browser has left
             pass
         finally:
@@ -163,6 +163,7 @@ def serve(subject: Subject, port: int, on_start: Callable[[str, str], None]) -> 
     `InvalidSetting`."""
     with PageServer(subject, port) as server:
         on_start(server.address, server.link)
+        threading.Thread(target=subject.warm, daemon=True).start()
         try:
             server.serve_forever()
         except KeyboardInterrupt:

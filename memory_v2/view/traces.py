@@ -20,6 +20,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 
 def traces(visit: Visit) -> Response:
     """The operations that left a trace, newest first."""
+    visit.require_entries()
     names = visit.memory.traces()[::-1]
     first = visit.number("from")
     shown = [_summary(visit, name) for name in names[first : first + MOST_TRACES]]
@@ -28,6 +29,7 @@ def traces(visit: Visit) -> Response:
 
 def trace(visit: Visit, name: str) -> Response:
     """An operation step by step; `full` shortens nothing."""
+    visit.require_entries()
     full = bool(visit.asked("full"))
     kept = visit.memory.trace(name)
     try:

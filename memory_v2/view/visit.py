@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
+from memory_v2.errors import NotAllowed, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
@@ -27,6 +29,15 @@ class Subject:
         """A memory with its quick twin."""
         return cls(memory, Memory(memory.storage, traces=0, timezone=memory.entries.store.calendar.zone), notes)
 
+    def warm(self) -> None:
+        """Opens what a first search needs, which takes a second in a large memory."""
+        with suppress(SilicaError):
+            self.quick.search("memory", 1)
+
+    def close(self) -> None:
+        """Closes what was opened beside the memory."""
+        self.quick.close()
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -38,6 +49,8 @@ class Visit:
     base: str = ""
     secret: str = ""
     can_write: bool = True
+    sees_entries: bool = True
+    """Whether entries and traces are shown: at a service, entries have readers of their own."""
     can_leave: bool = False
 
     @property
@@ -67,6 +80,11 @@ class Visit:
         """A field of the query that is a number; 0 if it is none."""
         text = self.asked(name)
         return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+
+    def require_entries(self) -> None:
+        """Raises `NotAllowed` for a visitor who may see pages only."""
+        if not self.sees_entries:
+            raise NotAllowed("this key may see pages; entries and traces need the scope admin")
 
     def show(self, template: str, status: int = 200, **data: object) -> Response:
         """A page made of a template."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -30,12 +30,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer. A body in parts is a stream that ends when its reader leaves."""
+    """An answer. A body in parts is a stream that ends when its reader leaves. `changed` are the pages and entries that
+    were changed for it."""
 
     body: bytes | Iterator[bytes] = b""
     status: int = 200
     kind: str = HTML
     headers: tuple[tuple[str, str], ...] = ()
+    changed: Sequence[str] = ()
 
 
 def fields(text: str) -> dict[str, str]:
@@ -50,9 +52,9 @@ def address(base: str, *parts: str, anchor: str = "", **query: object) -> str:
     return f"{base}/{path}" + (f"?{given}" if given else "") + (f"#{quote(anchor)}" if anchor else "")
 
 
-def see(location: str, *headers: tuple[str, str]) -> Response:
+def see(location: str, changed: Sequence[str] = ()) -> Response:
     """Sends the browser on with GET."""
-    return Response(status=303, headers=(("Location", location), *headers))
+    return Response(status=303, headers=(("Location", location),), changed=changed)
 
 
 def stream(events: Iterator[bytes]) -> Response:

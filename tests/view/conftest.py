@@ -77,7 +77,9 @@ def page(tmp_path: Path) -> Iterator[Page]:
         "# Log\n\n- Deployed, see [how](nowhere.md).\n- token: ghp_abcdefghijklmnopqrstuvwxyz0123\n"
     )
     with grown(tmp_path / "memory") as memory, Notes.open(notes, tmp_path / "cache") as read:
-        yield Page(memory, (read,))
+        shown = Page(memory, (read,))
+        yield shown
+        shown.subject.close()
 
 
 @pytest.fixture
@@ -98,3 +100,4 @@ def serving(memory: Memory, notes: tuple[Notes, ...] = ()) -> Iterator[PageServe
         finally:
             server.stop()
             thread.join(20)
+            server.subject.close()

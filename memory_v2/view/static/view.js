@@ -150,6 +150,7 @@ function graph() {
   const whole = svg.viewBox.baseVal;
   const all = { x: whole.x, y: whole.y, width: whole.width, height: whole.height };
   frame.classList.add("moves");
+  frame.style.height = `${Math.min(all.width * 1.2, Math.max(frame.clientWidth, innerHeight * 0.7))}px`;
   frame.tabIndex = 0;
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", "Picture of the pages; the list below says the same");
@@ -181,6 +182,7 @@ function graph() {
   frame.append(buttons);
   const place = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
   svg.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return; // the page scrolls; with Ctrl, or two fingers, the graph zooms
     event.preventDefault();
     const at = place(event);
     zoom(event.deltaY < 0 ? 0.87 : 1.15, at.x, at.y);

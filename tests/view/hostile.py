@@ -1,0 +1,36 @@
+"""Thirty pages that try to run something, to fetch something, or to break the page they are shown on."""
+
+from __future__ import annotations
+
+PAGES: tuple[str, ...] = (
+    "<script>window.ran = 1; alert(1)</script>",
+    "<img src=x onerror='window.ran = 1'>",
+    "<svg onload='window.ran = 1'><script>window.ran = 1</script></svg>",
+    "<iframe src='javascript:parent.ran = 1'></iframe>",
+    "<style>body { display: none } @import 'http://evil.example/a.css';</style>",
+    "<link rel=stylesheet href=http://evil.example/b.css><base href=http://evil.example/>",
+    "<meta http-equiv=refresh content='0;url=http://evil.example/'>",
+    "<form action=http://evil.example/><button>Press</button></form>",
+    "[press](javascript:window.ran=1)",
+    "[press](JaVaScRiPt:window.ran=1) [tab](java\tscript:window.ran=1) [line](java&#10;script:window.ran=1)",
+    "[entity](&#106;avascript:window.ran=1) [hex](&#x6A;avascript:window.ran=1) [space]( javascript:window.ran=1)",
+    "[data](data:text/html,<script>window.ran=1</script>) [vb](vbscript:window.ran=1) [file](file:///etc/passwd)",
+    "[blob](blob:http://127.0.0.1/1) [ftp](ftp://evil.example/) [view](view-source:http://evil.example/)",
+    "![remote](http://evil.example/pixel.png) ![data](data:image/svg+xml,<svg onload=alert(1)>)",
+    "![script](javascript:window.ran=1) [![nested](http://evil.example/x.png)](javascript:window.ran=1)",
+    "<javascript:window.ran=1> <http://evil.example/\" onmouseover=\"window.ran=1>",
+    "[title](http://evil.example/ \"\\\" onmouseover=\\\"window.ran=1\") [ref]\n\n[ref]: javascript:window.ran=1 \"x\"",
+    "[[javascript:window.ran=1|press]] [[memory\" onclick=\"window.ran=1|quote]] [[<script>window.ran=1</script>]]",
+    "[[memory|<img src=x onerror=window.ran=1>]] [[memory#\"><script>window.ran=1</script>]]",
+    "[host](//evil.example/) [back](/\\evil.example/) [slashes](\\\\evil.example) [at](http:evil.example)",
+    "```html\"><script>window.ran=1</script>\n</code></pre><script>window.ran=1</script>\n```",
+    "# <script>window.ran=1</script>\n\n## \" onclick=\"window.ran=1\n\n### </h3><script>window.ran=1</script>",
+    "| <script>window.ran=1</script> | b |\n|---|---|\n| </td></table><script>ran=1</script> | [x](javascript:ran=1) |",
+    "| " + " | ".join("abcdefgh" for _ in range(300)) + " |\n|" + "---|" * 300 + "\n| " + "x | " * 300,
+    "\u202eevil.exe\u202c \u2066\u2067\u2068 abc \u2069 שלום [[memory|\u202egnp.exe]] مرحبا \u200b\u200e\u200f\ufeff",
+    "a" * 20_000 + " " + "́" * 3_000 + " " + "👩‍👩‍👧‍👦" * 200,
+    ">" * 200 + " deep\n\n" + "".join("  " * depth + "- deep\n" for depth in range(150)),
+    "*" * 2_000 + "a" + "[" * 2_000 + "![" * 1_000 + "`" * 999,
+    "--><!--><script>window.ran=1</script>--> <![CDATA[<script>ran=1</script>]]> <?php echo 1 ?> {{ 7 * 7 }} {% raw %}",
+    "</article></main></body></html><script>window.ran=1</script><textarea></textarea><title>x</title>&lt;script&gt;\0\x08",
+)  # fmt: skip
