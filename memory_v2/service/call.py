@@ -116,14 +116,14 @@ def carry_out(
         answer = work(call)
         if answer.tagged is not None:
             answer.headers["ETag"] = etag(answer.tagged)
-        answer = {"status": answer.status, "body": answer.body, "headers": answer.headers}
+        told = {"status": answer.status, "body": answer.body, "headers": answer.headers}
         if key:
             expires = call.now + IDEMPOTENCY_SECONDS
-            values = {"fingerprint": fingerprint, "answer": json.dumps(answer), "expires_at": expires}
+            values = {"fingerprint": fingerprint, "answer": json.dumps(told), "expires_at": expires}
             transaction.insert(tables.idempotency, record, values)
     if not writes:
         return read_answer(request, encoded(answer.body), answer.headers)
-    return _response(answer)
+    return _response(told)
 
 
 def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Response:
@@ -133,11 +133,11 @@ def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Respo
     return Response(text, headers=headers, media_type="application/json")
 
 
-def _response(answer: dict[str, Any], replayed: bool = False) -> Response:
-    headers = answer["headers"] | ({"Idempotent-Replayed": "true"} if replayed else {})
-    if answer["body"] is None:
-        return Response(status_code=answer["status"], headers=headers)
-    return Response(encoded(answer["body"]), answer["status"], headers, media_type="application/json")
+def _response(told: dict[str, Any], replayed: bool = False) -> Response:
+    headers = told["headers"] | ({"Idempotent-Replayed": "true"} if replayed else {})
+    if told["body"] is None:
+        return Response(status_code=told["status"], headers=headers)
+    return Response(encoded(told["body"]), told["status"], headers, media_type="application/json")
 
 
 def _idempotency_key(request: Request) -> str:
