@@ -72,7 +72,7 @@ class StampsInMemory:
 
 
 def new_mark() -> str:
-    """A mark that is nobody else's."""
+    """A mark of its own."""
     return f"{MARK} {uuid.uuid4().hex}"
 
 

@@ -231,7 +231,7 @@ class Transaction:
         return (table.c.tenant == self.tenant) & alive
 
     def get(self, table: Table, record_id: str, lock: bool = False) -> Record | None:
-        """A record, or `None`; with `lock`, nobody else changes it until the transaction ends."""
+        """A record, or `None`; with `lock`, it does not change until the transaction ends."""
         query = select(table).where(self.mine(table), table.c.id == record_id)
         row = self.connection.execute(query.with_for_update() if lock else query).mappings().first()
         return dict(row) if row else None

@@ -58,7 +58,7 @@ def create_context(request: Request, package: ContextPackage, session: SessionHe
 
 @router.put("/context/{session_id}", response_model=ContextPackage)
 def replace_context(request: Request, session_id: Name, package: ContextPackage) -> Response:
-    """Replaces a context; If-Match is required, so that nobody's change is overwritten unseen."""
+    """Replaces a context; If-Match is required, so that no change is overwritten unseen."""
     return carry_out(request, WRITE, lambda call: contexts.replace(call, session_id, package), "context_replace")
 
 
