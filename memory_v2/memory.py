@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_v2 import entries, operations
 from memory_v2.engine import Engine
@@ -107,11 +108,17 @@ class Memory:
         """Opens the memory in a folder. `path` defaults to `SILICA_MEMORY_PATH`, then `silica.toml`, then
         `~/.silica/memory_v2`; `model` to `SILICA_MEMORY_MODEL`, then the file, then the offline planner; `dense` to
         `SILICA_MEMORY_DENSE`, then the file, then `True`. The first write creates the folder. Without a `path`,
-        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead. The others are as for a memory on any storage."""
+        `SILICA_MEMORY_BACKEND=s3` selects a bucket instead."""
         settings = Settings.from_environment(os.environ, path, model if isinstance(model, str) else None)
+        settings = settings if dense is None else replace(settings, dense=dense)
+        return cls.from_settings(settings, model, on_event)
+
+    @classmethod
+    def from_settings(cls, settings: Settings, model: str | Model | None = None, on_event: Any = None) -> Memory:
+        """Opens the memory that settings describe; `model` is used instead of theirs."""
         return cls(
             open_storage(settings),
-            settings.model if model is None or isinstance(model, str) else model,
+            settings.model if model is None else model,
             threshold=settings.threshold,
             limits=settings.limits,
             traces=settings.traces,
@@ -119,7 +126,7 @@ class Memory:
             now=settings.clock,
             timezone=settings.timezone,
             agent=settings.agent,
-            dense=settings.dense if dense is None else dense,
+            dense=settings.dense,
             on_event=on_event,
         )
 

@@ -287,10 +287,13 @@ def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str
                      only the service has (one SQLite file)
       REDIS_URL      Redis or Valkey, such as redis://host:6379, with which the
                      service may run in several processes (one process)
+      SILICA_MEMORY_BACKEND, SILICA_MEMORY_S3_…
+                     a bucket for pages and entries (the folder)
     """
     settings = Settings.from_environment(os.environ, path, model)
     databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
-    ctx.obj = ServiceOptions(settings.path, host, port, databases[DATABASE_URL], databases[REDIS_URL], model)
+    addresses = databases[DATABASE_URL], databases[REDIS_URL]
+    ctx.obj = ServiceOptions(settings.path, host, port, *addresses, model, settings.s3)
     if ctx.invoked_subcommand is None:
         _service().serve(ctx.obj, _report)
 

@@ -33,7 +33,7 @@ def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
     old = present["state"] if present else {}
     state = merged(old, update.state) if update.mode == "merge" else update.state
     new = {"agent_id": agent_id, "state": state, "updated_at": iso(call.now), "updated_by": call.caller.source}
-    call.transaction.immediate.set(f"immediate:{agent_id}:state", new, IMMEDIATE_SECONDS)
+    call.transaction.immediate.set({f"immediate:{agent_id}:state": new}, IMMEDIATE_SECONDS)
     values = {
         "agent_id": agent_id,
         "state": state,

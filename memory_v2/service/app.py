@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from functools import partial
 
-from fastapi import Depends, FastAPI, Header, Request, Response, Security
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import func, select
 from starlette.concurrency import run_in_threadpool
@@ -19,11 +18,11 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
 from memory_v2 import __version__
-from memory_v2.service import tables
+from memory_v2.service import asyncapi, tables
 from memory_v2.service.edge import BASE, Edge
-from memory_v2.service.models import Name
+from memory_v2.service.openapi import PROBLEM, described
 from memory_v2.service.parts import Parts
-from memory_v2.service.problem import STATUSES, Problem, problem_of
+from memory_v2.service.problem import Problem, problem_of
 from memory_v2.service.routes import events, memory, work
 from memory_v2.service.viewing import BASE as VIEW
 from memory_v2.service.viewing import Viewing
@@ -49,9 +48,9 @@ def application(parts: Parts) -> FastAPI:
         redoc_url=None,
     )
     app.state.parts = parts
-    key = Security(HTTPBearer(auto_error=False, description="An API key: dm_<id>_<secret>"))
     for router in _ROUTERS:
-        app.include_router(router, prefix=BASE, dependencies=[key, Depends(_headers)], responses=_errors())
+        app.include_router(router, prefix=BASE)
+    app.openapi = partial(described, app, BASE)  # type: ignore[method-assign]
     app.include_router(events.sockets)
     app.state.viewing = Viewing(parts)
     for path in (VIEW, f"{VIEW}/{{path:path}}"):
@@ -106,6 +105,10 @@ def _measure(parts: Parts) -> None:
 
 
 def _add_health(app: FastAPI, parts: Parts) -> None:
+    @app.get("/asyncapi.json", include_in_schema=False)
+    async def socket_document() -> Response:
+        return JSONResponse(asyncapi.described(__version__, BASE, PROBLEM))
+
     @app.get("/livez", include_in_schema=False)
     async def livez() -> Response:
         return JSONResponse({"status": "ok"})
@@ -144,50 +147,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 def _methods(path: str) -> list[str]:
-    """The methods of all routes with this path."""
+    """The methods of the resource at a path: of the routes that are written as the first one that fits."""
     routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    fitting = [route.methods for route in routes if route.path_regex.match(path.removeprefix(BASE))]
-    return sorted({method for methods in fitting for method in methods or ()})
-
-
-def _headers(
-    if_match: Annotated[str | None, Header(description="The ETag of the version that is changed, or *.")] = None,
-    if_none_match: Annotated[str | None, Header(description="The ETag of the version that is known.")] = None,
-    idempotency_key: Annotated[str | None, Header(description="Makes a repeated write one.")] = None,
-    x_memory_source: Annotated[Name | None, Header(description="For whom the key speaks.")] = None,
-) -> None:
-    """The headers that every operation has, for OpenAPI."""
-
-
-def _errors() -> dict[int | str, dict[str, Any]]:
-    """Every error of the service, for OpenAPI."""
-    by_status: dict[int, list[str]] = {}
-    for code, (status, _) in STATUSES.items():
-        by_status.setdefault(status, []).append(code)
-    schema = {
-        "type": "object",
-        "required": ["type", "title", "status", "error", "request_id"],
-        "properties": {
-            "type": {"type": "string"},
-            "title": {"type": "string"},
-            "status": {"type": "integer"},
-            "detail": {"type": "string"},
-            "error": {
-                "type": "object",
-                "required": ["code", "message", "details"],
-                "properties": {
-                    "code": {"type": "string", "enum": sorted(STATUSES)},
-                    "message": {"type": "string"},
-                    "details": {"type": "object"},
-                },
-            },
-            "request_id": {"type": "string", "format": "uuid"},
-        },
-    }
-    return {
-        status: {
-            "description": ", ".join(codes),
-            "content": {"application/problem+json": {"schema": schema}, "application/json": {"schema": schema}},
-        }
-        for status, codes in by_status.items()
-    }
+    fitting = [route.path for route in routes if route.path_regex.match(path.removeprefix(BASE))]
+    return sorted({method for route in routes if route.path in fitting[:1] for method in route.methods or ()})

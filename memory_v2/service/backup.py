@@ -85,3 +85,5 @@ def _sum(path: Path) -> str:
 def _require_embedded(options: ServiceOptions) -> None:
     if options.database:
         raise NotAllowed("the store is a PostgreSQL server: back it up with pg_dump, and the folder beside it")
+    if options.s3:
+        raise NotAllowed("the pages are in a bucket: copy it with its own tools, and the folder's .service beside it")

@@ -77,27 +77,35 @@ def etag(document: Any) -> str:
     return f'"{hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
 
 
+def encoded(document: Any) -> bytes:
+    """A document as it is sent."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
 def size_of(document: Any) -> int:
     """The bytes that a document counts for."""
     return len(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
+def begun(request: Request, scope: str, operation: str) -> tuple[Caller, Parts]:
+    """Who asks, and of what. Raises `Problem` if the caller may not."""
+    request.state.operation = operation
+    caller: Caller = request.state.caller
+    caller.require(scope)
+    return caller, request.app.state.parts
+
+
 def carry_out(
-    request: Request, scope: str, work: Callable[[Call], Answer], operation: str = "", writes: bool = True
+    request: Request, scope: str, work: Callable[[Call], Answer], operation: str, writes: bool = True
 ) -> Response:
     """Does the work of a request in one transaction, or raises; runs in a thread."""
-    state = request.state
-    caller: Caller = state.caller
-    parts: Parts = request.app.state.parts
-    state.operation = operation or work.__name__
-    if scope:
-        caller.require(scope)
+    caller, parts = begun(request, scope, operation)
     key = _idempotency_key(request) if writes else ""
     running = _in_flight(parts, f"{caller.tenant}/{caller.key_id}/{key}" if key else "")
     with running, parts.store.transaction(caller.tenant, writes) as transaction:
         call = Call(caller, transaction, parts, request.headers.get("if-match", ""))
         record = f"{caller.key_id}:{key}"
-        fingerprint = f"{request.method} {request.url.path} {state.body.hexdigest()}"
+        fingerprint = f"{request.method} {request.url.path} {request.state.body.hexdigest()}"
         fingerprint = hashlib.sha256(fingerprint.encode()).hexdigest()
         if key and not transaction.try_lock(record):  # another process is working on it
             raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})
@@ -113,18 +121,23 @@ def carry_out(
             expires = call.now + IDEMPOTENCY_SECONDS
             values = {"fingerprint": fingerprint, "answer": json.dumps(told), "expires_at": expires}
             transaction.insert(tables.idempotency, record, values)
-    if not writes and request.headers.get("if-none-match") == answer.headers.get("ETag", " "):
-        return Response(status_code=304, headers=answer.headers)
+    if not writes:
+        return read_answer(request, encoded(answer.body), answer.headers)
     return _response(told)
+
+
+def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Response:
+    """What a read is answered with: nothing if the caller has this version already."""
+    if request.headers.get("if-none-match") == headers.get("ETag", " "):
+        return Response(status_code=304, headers=headers)
+    return Response(text, headers=headers, media_type="application/json")
 
 
 def _response(told: dict[str, Any], replayed: bool = False) -> Response:
     headers = told["headers"] | ({"Idempotent-Replayed": "true"} if replayed else {})
     if told["body"] is None:
         return Response(status_code=told["status"], headers=headers)
-    text = json.dumps(told["body"], ensure_ascii=False, separators=(",", ":"))
-    data = text.encode("utf-8", "surrogatepass")
-    return Response(data, told["status"], headers, media_type="application/json")
+    return Response(encoded(told["body"]), told["status"], headers, media_type="application/json")
 
 
 def _idempotency_key(request: Request) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from fastapi import Request, Response
 from sqlalchemy import func, select
 
 from memory_v2.service import tables
-from memory_v2.service.access import TIERS, named_readers, written_readers
-from memory_v2.service.call import Answer, Call, size_of
+from memory_v2.service.access import READ, TIERS, named_readers, written_readers
+from memory_v2.service.cache import Kept
+from memory_v2.service.call import Answer, Call, begun, encoded, etag, read_answer, size_of
 from memory_v2.service.models import ContextPackage
 from memory_v2.service.patching import checked, patched
 from memory_v2.service.problem import Problem
@@ -18,10 +20,26 @@ IMMEDIATE_SECONDS = 86_400
 WORKING_SECONDS = 604_800
 
 
-def load(call: Call, session_id: str) -> Answer:
+async def at_hand(request: Request, session_id: str) -> tuple[str, Response | None]:
+    """The answer for a context that this process remembers; else `None`, with the stamp for `load`."""
+    caller, parts = begun(request, READ, "context_load")
+    with parts.metrics.context_seconds.time():
+        stamp, kept = await parts.cache.find(_cache_key(caller.tenant, session_id))
+    if kept is None or not caller.reads(*kept.access):
+        return stamp, None
+    return stamp, read_answer(request, kept.text, {"ETag": kept.etag})
+
+
+def load(call: Call, session_id: str, stamp: str = "") -> Answer:
     """The context package. Raises `Problem` if there is none that the caller may read."""
     with call.parts.metrics.context_seconds.time():
-        package = _package(call, _row(call, session_id))
+        row = _row(call, session_id)
+        package = _package(call, row)
+    ends = row["updated_at"] + IMMEDIATE_SECONDS, row["expires_at"]
+    until = min(end for end in ends if end > call.now)
+    access = row["owner"], row["visibility"], row["readers"]
+    kept = Kept(access, until, encoded(package), etag(package))
+    call.parts.cache.keep(_cache_key(call.caller.tenant, session_id), stamp, kept)
     return Answer(package, tagged=package)
 
 
@@ -30,6 +48,7 @@ def create(call: Call, package: ContextPackage, session_id: str) -> Answer:
     if not session_id:
         raise Problem("VALIDATION_FAILED", "session_id is missing, in the body and in X-Memory-Session")
     call.transaction.lock(f"contexts of {call.caller.tenant}")
+    _change(call, session_id)
     if call.transaction.get(tables.contexts, session_id) is not None:
         raise Problem("CONTEXT_EXISTS", session_id=session_id)
     sessions = TIERS[call.caller.tier].sessions
@@ -69,8 +88,8 @@ def delete(call: Call, session_id: str) -> Answer:
     call.caller.require_self(row, "delete")
     call.match(_package(call, row))
     call.transaction.delete(tables.contexts, session_id)
-    for part in ("focus", "working"):
-        call.transaction.immediate.delete(f"immediate:{session_id}:{part}")
+    for key in _immediate_keys(session_id):
+        call.transaction.immediate.delete(key)
     _tell(call, session_id, row, {"deleted": True})
     return Answer(status=204)
 
@@ -79,6 +98,7 @@ def authorize(call: Call, session_id: str, agent: str) -> None:
     """Lets an agent that takes over read and write the context of a session, if that names who may."""
     row = call.transaction.get(tables.contexts, session_id, lock=True)
     if row is not None and row["visibility"] == "shared" and row["readers"]:
+        _change(call, session_id)
         readers = written_readers([*named_readers(row["readers"]), agent])
         call.transaction.update(tables.contexts, session_id, {"readers": readers})
 
@@ -88,18 +108,38 @@ def _row(call: Call, session_id: str, lock: bool = False) -> Record:
     if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
         suggestion = "Initialize context first"
         raise Problem("CONTEXT_NOT_FOUND", session_id=session_id, suggestion=suggestion)
+    if lock:
+        _change(call, session_id)
     return row
 
 
+def _change(call: Call, session_id: str) -> None:
+    """To the end of the transaction, no process answers from its cache for the context; its row is locked."""
+    end = call.parts.cache.stamps.mark(_cache_key(call.caller.tenant, session_id))
+    call.transaction.at_end.append(end)
+
+
+def _cache_key(tenant: str, session_id: str) -> str:
+    return f"{tenant}/context/{session_id}"
+
+
 def _package(call: Call, row: Record) -> dict[str, Any]:
-    session_id, document = row["id"], dict(row["document"])
-    focus_key, working_key = f"immediate:{session_id}:focus", f"immediate:{session_id}:working"
-    values = call.transaction.immediate.get_all([focus_key, working_key])
-    focus = values.get(focus_key, {})
-    immediate = values.get(working_key, {"working_set": {}, "active_agents": []})
-    context = {"immediate": {"current_focus": focus, **immediate}, **document["context"]}
+    """The document of a row, with its immediate part."""
+    keys = _immediate_keys(row["id"])
+    found = call.transaction.immediate.get_all(keys)
+    focus, rest = found.get(keys[0], {}), found.get(keys[1], {"working_set": {}, "active_agents": []})
+    return _assembled(row, {"current_focus": focus, **rest})
+
+
+def _assembled(row: Record, immediate: dict[str, Any]) -> dict[str, Any]:
+    document = row["document"]
+    context = {"immediate": immediate, **document["context"]}
     access = {"visibility": row["visibility"], "authorized_agents": named_readers(row["readers"])}
-    return {"session_id": session_id, "context": context, "metadata": document["metadata"], **access}
+    return {"session_id": row["id"], "context": context, "metadata": document["metadata"], **access}
+
+
+def _immediate_keys(session_id: str) -> tuple[str, str]:
+    return f"immediate:{session_id}:focus", f"immediate:{session_id}:working"
 
 
 def _store(call: Call, session_id: str, package: ContextPackage, row: Record | None) -> dict[str, Any]:
@@ -109,29 +149,28 @@ def _store(call: Call, session_id: str, package: ContextPackage, row: Record | N
     dumped = package.model_dump(mode="json")
     context = dumped["context"]
     immediate = context.pop("immediate")
-    transaction.immediate.set(f"immediate:{session_id}:focus", immediate.pop("current_focus"), IMMEDIATE_SECONDS)
-    transaction.immediate.set(f"immediate:{session_id}:working", immediate, IMMEDIATE_SECONDS)
+    focus_key, working_key = _immediate_keys(session_id)
+    rest = {name: value for name, value in immediate.items() if name != "current_focus"}
+    transaction.immediate.set({focus_key: immediate["current_focus"], working_key: rest}, IMMEDIATE_SECONDS)
     document = {"context": context, "metadata": dumped["metadata"]}
-    readers = written_readers(package.authorized_agents)
     values = {
         "document": document,
         "visibility": package.visibility,
-        "readers": readers,
+        "readers": written_readers(package.authorized_agents),
         "updated_at": now,
         "expires_at": now + WORKING_SECONDS,
         "bytes": size_of(document),
     }
     if row is None:
-        owned = {"owner": call.caller.source, "created_at": now}
-        transaction.insert(tables.contexts, session_id, values | owned)
+        stored = values | {"owner": call.caller.source, "created_at": now}
+        transaction.insert(tables.contexts, session_id, stored)
     else:
-        if (package.visibility, readers) != (row["visibility"], row["readers"]):
+        if any(values[name] != row[name] for name in ("visibility", "readers")):
             call.caller.require_self(row, "share")
         transaction.update(tables.contexts, session_id, values)
+        stored = {**row, **values}
     call.require_space()
-    stored = transaction.get(tables.contexts, session_id)
-    assert stored is not None
-    after = _package(call, stored)
+    after = _assembled({**stored, "id": session_id}, immediate)
     _tell(call, session_id, stored, after["context"])
     return after
 

@@ -71,7 +71,7 @@ class Edge:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             token = ""
-        source = headers.get("x-memory-source", "")
+        source = headers.get("x-memory-source")
         known = keys.remembered(key_id_of(token))
         caller = keys.find(token, source) if known else await run_in_threadpool(keys.find, token, source)
         scope["state"]["caller"] = caller
@@ -85,15 +85,16 @@ class Edge:
         if operation == "other" and status < 400:
             return
         session = Headers(scope=scope).get("x-memory-session") or scope.get("path_params", {}).get("session_id")
-        level = self._parts.log.error if status >= 500 else self._parts.log.info
-        level(
-            operation,
-            session_id=session,
-            duration_ms=round(seconds * 1000, 3),
-            status=outcome,
-            http_status=status,
-            request_id=state["request_id"],
-        )
+        line = {
+            "session_id": session,
+            "duration_ms": round(seconds * 1000, 3),
+            "status": outcome,
+            "http_status": status,
+            "request_id": state["request_id"],
+        }
+        (self._parts.log.error if status >= 500 else self._parts.log.info)(operation, **line)
+        if self._parts.tracing:
+            self._parts.tracing.record(operation, line, Headers(scope=scope), time.time_ns() - int(seconds * 1e9))
 
 
 async def admitted(parts: Parts, caller: Caller) -> dict[str, str]:

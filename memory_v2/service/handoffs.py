@@ -14,7 +14,7 @@ from sqlalchemy import or_
 from memory_v2.service import tables
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import authorize
-from memory_v2.service.models import Claim, HandoffStep, NewHandoff, iso
+from memory_v2.service.models import MOST_SECONDS, Claim, HandoffStep, NewHandoff, iso
 from memory_v2.service.problem import Problem
 
 DEFAULT_SECONDS = 86_400
@@ -29,7 +29,9 @@ def request_handoff(call: Call, new: NewHandoff) -> Answer:
     """Asks another agent to take over."""
     expiry = new.expiry.timestamp() if new.expiry else call.now + DEFAULT_SECONDS
     if expiry <= call.now:
-        raise Problem("INVALID_HANDOFF", "expiry is in the past", expiry=iso(expiry))
+        raise Problem("INVALID_HANDOFF", "expiry is in the past")
+    if expiry > call.now + MOST_SECONDS:
+        raise Problem("INVALID_HANDOFF", "expiry is more than a hundred years away")
     handoff_id = str(uuid.uuid4())
     document = new.model_dump(mode="json", by_alias=True) | {"result": {}}
     values = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from sqlalchemy import select
 
 from memory_v2.service import tables
 from memory_v2.service.access import SCOPES, Caller
-from memory_v2.service.models import Name, NewKey, iso
+from memory_v2.service.models import NAME_PATTERN, Name, NewKey, iso
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Store, Transaction
 
@@ -24,6 +25,7 @@ FRESH_SECONDS = 1.0
 """How long a process believes what it has read of a key, in seconds: a revoked one is refused everywhere after that."""
 MOST_REMEMBERED = 20_000
 SEPARATOR = "_"
+_NAME = re.compile(NAME_PATTERN)
 
 
 class Keys:
@@ -38,7 +40,7 @@ class Keys:
         seen = self._seen.get(key_id)
         return seen is not None and seen[1] is not None and seen[0] + FRESH_SECONDS > self._store.now()
 
-    def find(self, token: str, source: str = "") -> Caller:
+    def find(self, token: str, source: str | None = None) -> Caller:
         """The caller, who speaks for `source`, or for the key's first source. Raises `Problem`."""
         row = self._row(key_id_of(token))
         digest = hashlib.sha256(token.encode()).hexdigest()
@@ -53,9 +55,12 @@ class Keys:
             raise Problem("UNAUTHENTICATED")
         return self._caller(row, source)
 
-    def _caller(self, row: Mapping[str, Any], source: str) -> Caller:
+    def _caller(self, row: Mapping[str, Any], source: str | None) -> Caller:
         allowed = row["sources"]
-        source = source or (row["id"] if allowed[0] == "*" else allowed[0])
+        if source is None:
+            source = row["id"] if allowed[0] == "*" else allowed[0]
+        if not _NAME.fullmatch(source) or len(source) > 255:
+            raise Problem("VALIDATION_FAILED", "X-Memory-Source is not a name", pattern=NAME_PATTERN)
         if source not in allowed and "*" not in allowed:
             raise Problem("PERMISSION_DENIED", "the key does not speak for this source", source=source)
         return Caller(row["id"], row["tenant"], source, frozenset(row["scopes"]), row["tier"])

@@ -6,9 +6,10 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """An id of a session, an agent or a source: it can stand in an address without escapes."""
 Level = Literal["immediate", "working", "longterm"]
 SourceType = Literal["chat", "agent", "function", "api"]
@@ -23,8 +24,14 @@ def _written_out(value: Any) -> Any:
     return value
 
 
-Moment = Annotated[datetime, BeforeValidator(_written_out)]
-"""A moment or a day, by ISO 8601; a bare number is neither."""
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
+"""A moment or a day, by ISO 8601, in UTC if it does not say; a bare number is neither."""
+MOST_SECONDS = 3_153_600_000
+"""A hundred years: the longest time that a key or a handoff may be given."""
 
 
 def iso(seconds: float) -> str:
@@ -164,7 +171,7 @@ class NewHandoff(Strict):
     context: Document = {}
     instructions: str = Field(default="", max_length=100_000)
     priority: Literal["immediate", "normal", "background"] = "normal"
-    expiry: datetime | None = None
+    expiry: Moment | None = None
 
 
 class Claim(Strict):
@@ -248,7 +255,7 @@ class NewKey(Strict):
     scopes: list[str] = Field(default=["memory:read", "memory:write"], max_length=10)
     tier: Literal["free_tier", "standard_tier", "unlimited_tier"] = "standard_tier"
     tenant: Name | None = None
-    expires_in: Annotated[int, Field(ge=1)] | None = None
+    expires_in: Annotated[int, Field(ge=1, le=MOST_SECONDS)] | None = None
 
 
 class NewPage(Strict):

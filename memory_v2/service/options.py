@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memory_v2.errors import InvalidSetting
+from memory_v2.settings import S3Settings
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
@@ -20,7 +21,8 @@ DATABASE_FILE = "service.sqlite3"
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
     """What a process of the service needs: the folder of the memory, and addresses. Without a `database` it is one
-    SQLite file in the folder; without a `redis` this is the only process."""
+    SQLite file in the folder; without a `redis` this is the only process. With `s3` the pages and entries are in a
+    bucket, not in the folder."""
 
     folder: Path
     host: str = DEFAULT_HOST
@@ -28,6 +30,7 @@ class ServiceOptions:
     database: str = ""
     redis: str = ""
     model: str | None = None
+    s3: S3Settings | None = None
 
     @property
     def database_url(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from memory_v2.service.cache import Cache, StampsInMemory
 from memory_v2.service.feed import Feed
 from memory_v2.service.keys import Keys
 from memory_v2.service.limits import Limiter, LimiterInMemory
@@ -16,6 +17,7 @@ from memory_v2.service.observing import Metrics, request_log
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.redis_tier import RedisTier
 from memory_v2.service.store import Store
+from memory_v2.service.tracing import Tracing, tracing_from
 
 
 @dataclass
@@ -26,11 +28,13 @@ class Parts:
     store: Store
     memories: Memories
     keys: Keys
+    cache: Cache
     limiter: Limiter
     feed: Feed
     metrics: Metrics
     log: Any
     redis: RedisTier | None = None
+    tracing: Tracing | None = None
     in_flight: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -43,10 +47,12 @@ class Parts:
         store.on_commit = feed.wake
         limiter: Limiter = LimiterInMemory(now)
         redis = RedisTier(options.redis, f"silica:{store.epoch}") if options.redis else None
+        cache = Cache(redis or StampsInMemory(), now)
         if redis:
+            redis.on_connect = cache.clear
             store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
-        memories = Memories(options.folder, options.model)
-        return cls(store, memories, Keys(store), limiter, feed, metrics, request_log(), redis)
+        memories = Memories(options.folder, options.model, options.s3)
+        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis, tracing_from())
 
     def check(self) -> None:
         """Raises what an outage of a store raises."""
@@ -59,3 +65,5 @@ class Parts:
         self.feed.close()
         self.memories.close()
         self.store.close()
+        if self.tracing:
+            self.tracing.close()

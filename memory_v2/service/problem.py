@@ -66,7 +66,7 @@ _CORE: tuple[tuple[type[SilicaError], str], ...] = (
 
 
 class Problem(Exception):
-    """A request that is refused, by a code of `STATUSES`; `details` are told to the client."""
+    """A request that is refused, by a code of `STATUSES`; `details` are for the client."""
 
     def __init__(self, code: str, message: str = "", *, headers: dict[str, str] | None = None, **details: Any) -> None:
         self.code, self.details = code, details

@@ -2,10 +2,14 @@
 
 All reads and writes of a tenant go through a `Transaction`, which knows the tenant and the time: a record of another
 tenant, or one whose time is over, does not exist for it. Events are rows of the same transaction.
+
+A commit does not wait for the disk: while one does, others would wait for its locks. What must be durable is then
+flushed by `Durable`, many commits by one flush, before anybody is told of it.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,18 +28,18 @@ from sqlalchemy import (
     func,
     or_,
     select,
-    text,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 
 from memory_v2.service import tables
+from memory_v2.service.durable import Durable, durable
 from memory_v2.service.patience import Patience
 
 Clock = Callable[[], float]
 Record = dict[str, Any]
 EVERY_TENANT = "*"
 """No tenant's name: for the service's own work over all of them, in row-level security too."""
-SET_TENANT = "SELECT set_config('silica.tenant', :tenant, true)"
 BUSY_SECONDS = 5.0
 """How long a write waits for another one before the store counts as not available."""
 EVENTS_LOCK = 5_719_437_002
@@ -65,7 +69,7 @@ class Immediate(Protocol):
 
     def get(self, key: str) -> Any | None: ...
     def get_all(self, keys: Iterable[str]) -> dict[str, Any]: ...
-    def set(self, key: str, value: Any, seconds: float) -> None: ...
+    def set(self, values: Mapping[str, Any], seconds: float) -> None: ...
     def delete(self, key: str) -> None: ...
 
 
@@ -80,6 +84,7 @@ class Store:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._patience = None if self.is_sqlite else Patience(self.engine)
+        self._make_durable: Durable = durable(self.engine)
         self._writing = threading.Lock()
         self._epoch = ""
 
@@ -94,9 +99,9 @@ class Store:
 
     def new_epoch(self) -> None:
         """Makes all cursors invalid: what they point into is another history."""
-        with self.engine.begin() as connection:
-            connection.execute(tables.about.delete().where(tables.about.c.name == "epoch"))
-            connection.execute(tables.about.insert().values(name="epoch", value=uuid.uuid4().hex[:8]))
+        with self.transaction(EVERY_TENANT) as opened:
+            epoch = tables.about.c.name == "epoch"
+            opened.connection.execute(tables.about.update().where(epoch).values(value=uuid.uuid4().hex[:8]))
         self._epoch = ""
 
     @contextmanager
@@ -113,6 +118,8 @@ class Store:
         else:
             with self._transaction(tenant, writes) as opened:
                 yield opened
+        if writes:
+            self._make_durable()
         for step in opened.after_commit:
             step()
         if opened.events:
@@ -121,15 +128,26 @@ class Store:
     @contextmanager
     def _transaction(self, tenant: str, writes: bool) -> Iterator[Transaction]:
         with self.engine.connect() as connection:
-            if self.is_sqlite:
-                connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-            else:
-                connection.execute(text(SET_TENANT), {"tenant": tenant})
+            self._begin(connection, tenant, writes)
             opened = Transaction(connection, tenant, self.now())
             opened.immediate = self.immediate(opened)
-            yield opened
-            opened.store_events()
-            connection.commit()
+            try:
+                yield opened
+                opened.store_events()
+            except BaseException:
+                opened.end()
+                raise
+            connection.commit()  # if this fails, nobody knows whether it has happened
+            opened.end()
+
+    def _begin(self, connection: Connection, tenant: str, writes: bool) -> None:
+        """Begins a transaction by hand: one exchange with the server, not three."""
+        if self.is_sqlite:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            return
+        name = tenant.replace("'", "''")
+        waits = "SET LOCAL synchronous_commit = off" if writes else "SET TRANSACTION READ ONLY"
+        connection.exec_driver_sql(f"BEGIN; {waits}; SET LOCAL silica.tenant = '{name}'")
 
     def check(self) -> None:
         """Raises what an outage raises."""
@@ -137,11 +155,14 @@ class Store:
             connection.execute(select(tables.about.c.name).limit(1)).all()
 
     def events_after(self, position: int, limit: int = 500) -> list[Event]:
-        """The events of all tenants after a position, in order, without a hole."""
+        """The events of all tenants after a position, in order, without a hole; they are durable."""
         with self._reading_all() as connection:
             query = select(tables.outbox).where(tables.outbox.c.position > position)
             rows = connection.execute(query.order_by(tables.outbox.c.position).limit(limit)).mappings()
-            return [Event(**row) for row in rows]
+            found = [Event(**row) for row in rows]
+        if found:
+            self._make_durable()
+        return found
 
     def event_bounds(self) -> tuple[int, int]:
         """The positions of the last event that is no longer kept, and of the newest; 0 if there was none yet."""
@@ -155,8 +176,7 @@ class Store:
     def _reading_all(self) -> Iterator[Connection]:
         """A connection that reads the rows of all tenants."""
         with self.engine.connect() as connection:
-            if not self.is_sqlite:
-                connection.execute(text(SET_TENANT), {"tenant": EVERY_TENANT})
+            self._begin(connection, EVERY_TENANT, writes=False)
             yield connection
 
     def sweep(self, keep_events: float) -> int:
@@ -190,7 +210,7 @@ class Store:
 
 class Transaction:
     """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
-    `mine`. `after_commit` is called once all of it is durable."""
+    `mine`. `after_commit` is called once all of it is durable, `at_end` when it is committed, or is known not to be."""
 
     immediate: Immediate
 
@@ -198,6 +218,12 @@ class Transaction:
         self.connection, self.tenant, self.now = connection, tenant, now
         self.events: list[dict[str, Any]] = []
         self.after_commit: list[Callable[[], None]] = []
+        self.at_end: list[Callable[[], None]] = []
+
+    def end(self) -> None:
+        """Calls what was asked for at the end."""
+        for step in self.at_end:
+            step()
 
     def mine(self, table: Table) -> ColumnElement[bool]:
         """The rows of this tenant that exist now."""
@@ -205,7 +231,7 @@ class Transaction:
         return (table.c.tenant == self.tenant) & alive
 
     def get(self, table: Table, record_id: str, lock: bool = False) -> Record | None:
-        """A record, or `None`; with `lock`, nobody else changes it until the transaction ends."""
+        """A record, or `None`; with `lock`, it does not change until the transaction ends."""
         query = select(table).where(self.mine(table), table.c.id == record_id)
         row = self.connection.execute(query.with_for_update() if lock else query).mappings().first()
         return dict(row) if row else None
@@ -298,14 +324,21 @@ class ImmediateRows:
         rows = self._transaction.find(tables.immediate, tables.immediate.c.id.in_(keys))
         return {row["id"]: row["value"] for row in rows}
 
-    def set(self, key: str, value: Any, seconds: float) -> None:
-        """Keeps a value for so many seconds from now."""
-        self.delete(key)
-        self._insert(key, value, seconds, len(str(value)))
+    def set(self, values: Mapping[str, Any], seconds: float) -> None:
+        """Keeps values, by key, for so many seconds from now."""
+        self._store({key: (value, len(json.dumps(value))) for key, value in values.items()}, seconds)
 
-    def _insert(self, key: str, value: Any, seconds: float, size: int) -> None:
-        values = {"value": value, "expires_at": self._transaction.now + seconds, "bytes": size}
-        self._transaction.insert(tables.immediate, key, values)
+    def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> None:
+        """Rows with these values and sizes."""
+        dialect = postgresql if self._transaction.connection.dialect.name == "postgresql" else sqlite
+        end, tenant = self._transaction.now + seconds, self._transaction.tenant
+        rows = [
+            {"tenant": tenant, "id": key, "value": value, "expires_at": end, "bytes": size}
+            for key, (value, size) in values.items()
+        ]
+        new = dialect.insert(tables.immediate).values(rows)
+        changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
+        self._transaction.connection.execute(new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed))
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
@@ -319,14 +352,16 @@ def _engine(url: str) -> Engine:
             "connect_timeout": 2,
             "options": f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000",
         }
-        return create_engine(address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts)
+        return create_engine(
+            address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts, isolation_level="AUTOCOMMIT"
+        )
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the transactions are begun by hand: the driver begins them too late
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     return engine

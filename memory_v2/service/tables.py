@@ -8,7 +8,7 @@ from sqlalchemy import JSON, BigInteger, Column, Double, Index, Integer, MetaDat
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 metadata = MetaData()
-JSON_VALUE = JSON().with_variant(JSONB(), "postgresql")
+JSON_DATA = JSON().with_variant(JSONB(), "postgresql")
 TAGS = JSON().with_variant(ARRAY(Text()), "postgresql")
 ROLE = "silica_service"
 """The role in PostgreSQL that every connection takes, whoever logs in: row-level security holds for it."""
@@ -42,15 +42,15 @@ def _moments() -> tuple[Column[Any], ...]:
     return Column("created_at", Double, nullable=False), Column("updated_at", Double, nullable=False)
 
 
-contexts = _table("contexts", Column("document", JSON_VALUE, nullable=False), *_access(), *_moments())
-immediate = _table("immediate", Column("value", JSON_VALUE, nullable=False))
+contexts = _table("contexts", Column("document", JSON(), nullable=False), *_access(), *_moments())
+immediate = _table("immediate", Column("value", JSON(), nullable=False))
 working_memory = _table(
     "working_memory",
     Column("source_type", String(50)),
     Column("source_id", String(KEY_SPACE)),
     Column("session_id", String(KEY_SPACE)),
     Column("level", String(10), nullable=False),
-    Column("data", JSON_VALUE, nullable=False),
+    Column("data", JSON_DATA, nullable=False),
     Column("meta_tags", TAGS, nullable=False),
     Column("ttl", Integer, server_default="604800"),
     Column("core_id", String(KEY_SPACE)),  # the entry of the memory that a longterm one is
@@ -65,14 +65,14 @@ Index("idx_created", working_memory.c.tenant, working_memory.c.created_at, worki
 agent_states = _table(
     "agent_states",
     Column("agent_id", String(KEY_SPACE), nullable=False),
-    Column("state", JSON_VALUE, nullable=False),
+    Column("state", JSON(), nullable=False),
     Column("updated_by", String(KEY_SPACE), nullable=False),
     Column("created_at", Double, nullable=False),
 )
 Index("idx_agent", agent_states.c.tenant, agent_states.c.agent_id, agent_states.c.created_at)
 handoffs = _table(
     "handoffs",
-    Column("document", JSON_VALUE, nullable=False),
+    Column("document", JSON(), nullable=False),
     Column("state", String(20), nullable=False),
     Column("to_id", String(KEY_SPACE), nullable=False),
     Column("owner", String(KEY_SPACE), nullable=False),
@@ -80,7 +80,7 @@ handoffs = _table(
     Column("claim_id", String(40)),
     Column("lease_expires", Double),
     Column("expiry", Double, nullable=False),
-    Column("history", JSON_VALUE, nullable=False),
+    Column("history", JSON(), nullable=False),
     *_moments(),
 )
 Index("idx_handoff_to", handoffs.c.tenant, handoffs.c.to_id, handoffs.c.state)
@@ -91,7 +91,7 @@ idempotency = _table(
 )
 subscriptions = _table(
     "subscriptions",
-    Column("filter", JSON_VALUE, nullable=False),
+    Column("filter", JSON(), nullable=False),
     Column("owner", String(KEY_SPACE), nullable=False),
     Column("created_at", Double, nullable=False),
 )
@@ -102,8 +102,8 @@ api_keys = Table(
     Column("tenant", String(KEY_SPACE), nullable=False, index=True),
     Column("digest", String(64), nullable=False),
     Column("name", String(KEY_SPACE), nullable=False),
-    Column("sources", JSON_VALUE, nullable=False),
-    Column("scopes", JSON_VALUE, nullable=False),
+    Column("sources", JSON(), nullable=False),
+    Column("scopes", JSON(), nullable=False),
     Column("tier", String(20), nullable=False),
     Column("created_at", Double, nullable=False),
     Column("expires_at", Double),
@@ -118,7 +118,7 @@ outbox = Table(
     Column("type", String(40), nullable=False),
     Column("subject", String(600), nullable=False),
     Column("at", Double, nullable=False),
-    Column("body", JSON_VALUE, nullable=False),
+    Column("body", JSON(), nullable=False),
     *_access(),
     sqlite_autoincrement=True,  # a position is never given twice
 )

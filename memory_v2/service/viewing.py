@@ -110,7 +110,7 @@ class Viewing:
         secret = secrets.token_urlsafe(32)
         holder = {"key_id": caller.key_id, "source": caller.source}
         with self._parts.store.transaction(caller.tenant) as transaction:
-            transaction.immediate.set(f"view:{secret}", holder, SESSION_SECONDS)
+            transaction.immediate.set({f"view:{secret}": holder}, SESSION_SECONDS)
         safe = "; Secure" if scheme == "https" else ""
         cookie = f"{COOKIE}={caller.tenant}.{secret}; Path={BASE}; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Strict"
         given = see(address(BASE, ""))

@@ -25,9 +25,14 @@ from memory_v2.service.models import NewKey
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.parts import Parts
 from memory_v2.service.server import Server
+from memory_v2.settings import S3Settings
 
 HOST = "127.0.0.1"
 BASE = "/api/v1/memory"
+
+
+Started = tuple[subprocess.Popen[str], str, str]
+"""A process, its address, and its key if it made one."""
 
 
 class Clock:
@@ -64,10 +69,10 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, database: str = "", redis: str = "") -> Iterator[Running]:
-    """Starts a service over a folder, on a database or on a file in it, and stops it."""
+def running(folder: Path, database: str = "", redis: str = "", s3: S3Settings | None = None) -> Iterator[Running]:
+    """Starts a service over a folder or a bucket, on a database or on a file in the folder, and stops it."""
     clock = Clock()
-    options = ServiceOptions(folder, database=database, redis=redis)
+    options = ServiceOptions(folder, database=database, redis=redis, s3=s3)
     migrate(options.database_url)
     parts = Parts.of(options, clock)
     listening = socket.create_server((HOST, 0), backlog=512)
@@ -90,10 +95,12 @@ def running(folder: Path, database: str = "", redis: str = "") -> Iterator[Runni
 
 
 @contextmanager
-def program(folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
-    """`silica serve` as people start it: the process, its address and its key, if it made one."""
-    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", "0"]
-    env = os.environ | environment
+def program(
+    folder: Path, environment: dict[str, str] | None = None, port: int = 0
+) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """`silica serve` as people start it."""
+    command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", str(port)]
+    env = os.environ | (environment or {})
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
         assert process.stdout is not None
         said = ""

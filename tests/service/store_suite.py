@@ -76,7 +76,7 @@ class StoreSuite:
     def test_what_fails_leaves_no_record_and_no_event(self, store: Store) -> None:
         with pytest.raises(ZeroDivisionError), store.transaction("acme") as transaction:
             add(transaction, "one")
-            transaction.immediate.set("focus", {}, 60)
+            transaction.immediate.set({"focus": {}}, 60)
             emit(transaction, 1)
             raise ZeroDivisionError
         with store.transaction("acme") as transaction:
@@ -86,8 +86,8 @@ class StoreSuite:
 
     def test_an_immediate_value_ends_by_itself(self, store: Store, clock: FakeClock) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set("focus", {"on": 1}, 60)
-            transaction.immediate.set("focus", {"on": 2}, 60)
+            transaction.immediate.set({"focus": {"on": 1}}, 60)
+            transaction.immediate.set({"focus": {"on": 2}}, 60)
         with store.transaction("other") as transaction:
             assert transaction.immediate.get("focus") is None
         with store.transaction("acme") as transaction:
@@ -98,7 +98,7 @@ class StoreSuite:
 
     def test_bytes_of_what_has_ended_count_no_more(self, store: Store, clock: FakeClock) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set("focus", "x" * 500, 60)
+            transaction.immediate.set({"focus": "x" * 500}, 60)
         with store.transaction("acme") as transaction:
             assert transaction.used_bytes() >= 500
         clock.now += 60

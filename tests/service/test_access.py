@@ -56,6 +56,14 @@ def test_a_key_ends_and_has_the_scopes_it_was_given(shared: Running, tenant: str
         shared.clock.moved = 0.0
 
 
+def test_a_key_that_never_ends_is_not_a_number_of_seconds(shared: Running, tenant: str) -> None:
+    admin = shared.client("root", tenant, scopes=["admin"])
+    assert code(admin.post("/keys", json={"expires_in": 29_426_631_106_461_656})) == "VALIDATION_FAILED"
+    assert admin.post("/keys", json={"expires_in": 3_153_600_000}).json()["expires_at"] > "2100"
+    empty = admin.get("/query", headers={"X-Memory-Source": ""})
+    assert (empty.status_code, code(empty)) == (422, "VALIDATION_FAILED")
+
+
 def test_a_revoked_key_is_refused_at_once_here_and_in_a_second_elsewhere(shared: Running, tenant: str) -> None:
     admin = shared.client("root", tenant, scopes=["admin"])
     made = admin.post("/keys", json={"name": "n", "sources": ["hawk"]}).json()

@@ -209,3 +209,4 @@ def test_malformed_requests_are_told_in_one_form(shared: Running) -> None:
     assert code(client.get("/nothing")) == "NOT_FOUND"
     assert code(client.put("/search")) == "METHOD_NOT_ALLOWED"
     assert client.request("OPTIONS", "/context/S").headers["allow"] == "DELETE, GET, PATCH, PUT"
+    assert client.request("OPTIONS", "/entries/batch").headers["allow"] == "POST"

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
+from websockets.sync.connection import Connection
 
 from tests.service.running import BASE, Running
 from tests.service.test_contexts import JSON_PATCH
@@ -25,7 +26,7 @@ def socket(service: Running, client: httpx.Client, query: str = "cursor=") -> Cl
     return connect(address, additional_headers={"Authorization": client.headers["Authorization"]}, proxy=None)
 
 
-def told(listening: ClientConnection) -> dict[str, Any]:
+def told(listening: Connection) -> dict[str, Any]:
     message: dict[str, Any] = json.loads(listening.recv(timeout=10))
     return message
 

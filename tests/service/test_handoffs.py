@@ -63,6 +63,8 @@ def test_a_handoff_is_claimed_and_completed_with_its_history(hawk: httpx.Client,
         {"from": {"type": "chat"}},
         {"priority": "now"},
         {"expiry": "2020-01-01T00:00:00Z"},
+        {"expiry": "2020-01-01T00:00:00"},
+        {"expiry": "9999-12-31T23:59:59-12:00"},
     ],
 )
 def test_an_invalid_handoff_is_told_by_its_code(hawk: httpx.Client, wrong: dict[str, Any]) -> None:

@@ -105,7 +105,7 @@ class TestPostgresAndRedis(StoreSuite):
 
     def test_the_value_is_in_redis_and_ends_there(self, store: Store, tier: RedisTier) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set("immediate:S:focus", {"on": 1}, 60)
+            transaction.immediate.set({"immediate:S:focus": {"on": 1}}, 60)
         [name] = tier.client.keys(f"{tier.namespace}:acme:immediate:S:focus:*")
         assert tier.client.get(name) == '{"on": 1}' and 0 < tier.client.ttl(name) <= 60
         with store.transaction("acme") as transaction:
@@ -113,9 +113,9 @@ class TestPostgresAndRedis(StoreSuite):
 
     def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set("focus", 1, 60)
+            transaction.immediate.set({"focus": 1}, 60)
         with store.transaction("acme") as writing:
-            writing.immediate.set("focus", 2, 60)
+            writing.immediate.set({"focus": 2}, 60)
             with store.transaction("acme", writes=False) as reading:
                 assert reading.immediate.get("focus") == 1
         with store.transaction("acme", writes=False) as reading:

@@ -40,7 +40,7 @@ class Cluster:
 
     def start(self) -> None:
         """One process more."""
-        process, address, key = self.stack.enter_context(program(self.folder, **self.environment))
+        process, address, key = self.stack.enter_context(program(self.folder, self.environment))
         self.processes.append(process)
         self.addresses.append(address)
         self.key = self.key or key

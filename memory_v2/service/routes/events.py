@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response, WebSocket
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from memory_v2.service import tables
 from memory_v2.service.access import READ, Caller
+from memory_v2.service.asyncapi import First
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.edge import BASE, admitted
 from memory_v2.service.feed import stream
@@ -82,7 +84,7 @@ def ticket(request: Request) -> Response:
     def work(call: Call) -> Answer:
         text = secrets.token_urlsafe(32)
         caller = {"key_id": call.caller.key_id, "source": call.caller.source, "tenant": call.caller.tenant}
-        call.transaction.immediate.set(f"ticket:{text}", caller, TICKET_SECONDS)
+        call.transaction.immediate.set({f"ticket:{text}": caller}, TICKET_SECONDS)
         return Answer({"ticket": f"{call.caller.tenant}.{text}", "expires_in": TICKET_SECONDS}, 201)
 
     return carry_out(request, READ, work, "ticket")
@@ -145,7 +147,7 @@ async def _caller(parts: Parts, websocket: WebSocket) -> Caller:
     if text is None:
         token = websocket.headers.get("authorization", "").partition(" ")[2]
         known = parts.keys.remembered(key_id_of(token))
-        source = websocket.headers.get("x-memory-source", "")
+        source = websocket.headers.get("x-memory-source")
         return parts.keys.find(token, source) if known else await run_in_threadpool(parts.keys.find, token, source)
     return await run_in_threadpool(_ticket_holder, parts, text)
 
@@ -167,15 +169,11 @@ async def _asked(parts: Parts, caller: Caller, websocket: WebSocket) -> tuple[st
     if "cursor" in given or "subscription" in given:
         return given.get("cursor", ""), await run_in_threadpool(_wish, parts, caller, given.get("subscription", ""))
     try:
-        first: Any = json.loads(await websocket.receive_text())
-        cursor = str(first.pop("cursor", None) or "")
-        subscription = str(first.pop("subscription_id", None) or "")
-        if first.pop("action", "subscribe") != "subscribe":
-            raise ValueError("the first message is a subscription")
-        stored = await run_in_threadpool(_wish, parts, caller, subscription)
-        return cursor, stored if subscription else Subscribe.model_validate(first)
-    except (ValueError, AttributeError, TypeError) as error:
+        first = First.model_validate_json(await websocket.receive_text())
+    except ValidationError as error:
         raise Problem("VALIDATION_FAILED", str(error)[:500]) from error
+    stored = await run_in_threadpool(_wish, parts, caller, first.subscription_id or "")
+    return first.cursor or "", stored if first.subscription_id else first
 
 
 def _wish(parts: Parts, caller: Caller, subscription: str) -> Subscribe:

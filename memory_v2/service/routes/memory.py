@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from memory_v2.service import contexts, entries, pages
 from memory_v2.service.access import READ, READ_PAGES, WRITE, WRITE_PAGES
@@ -38,9 +40,13 @@ SessionHeader = Annotated[Name | None, Header(alias="X-Memory-Session")]
 
 
 @router.get("/context/{session_id}", response_model=ContextPackage)
-def load_context(request: Request, session_id: Name) -> Response:
+async def load_context(request: Request, session_id: Name) -> Response:
     """Loads the context package of a session."""
-    return carry_out(request, READ, lambda call: contexts.load(call, session_id), "context_load", writes=False)
+    stamp, answer = await contexts.at_hand(request, session_id)
+    if answer is not None:
+        return answer
+    work = partial(contexts.load, session_id=session_id, stamp=stamp)
+    return await run_in_threadpool(carry_out, request, READ, work, "context_load", writes=False)
 
 
 @router.post("/context", response_model=ContextPackage, status_code=201)
@@ -52,7 +58,7 @@ def create_context(request: Request, package: ContextPackage, session: SessionHe
 
 @router.put("/context/{session_id}", response_model=ContextPackage)
 def replace_context(request: Request, session_id: Name, package: ContextPackage) -> Response:
-    """Replaces a context; If-Match is required, so that nobody's change is overwritten unseen."""
+    """Replaces a context; If-Match is required, so that no change is overwritten unseen."""
     return carry_out(request, WRITE, lambda call: contexts.replace(call, session_id, package), "context_replace")
 
 

@@ -1,0 +1,259 @@
+"""The service against a floor of ours, and against a peer that runs: `python -m bench.service --rounds 5`.
+
+The floor (`bench.service_floor`) is the least that such a service can be: values in Redis and nothing else. A peer is
+given as `--peer http://127.0.0.1:8000`, for redis/agent-memory-server, which is measured with its authentication off.
+Ours has everything on: keys, limits that count, quotas, events; and what it acknowledges is on the disk. Each round
+asks all of them in turn; the figures are medians of the rounds. Each connection has a session of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import httpx
+import websockets
+from sqlalchemy import create_engine, text
+
+from bench.load import Load, Taken, load
+from bench.tables import Figures, parser, report
+from memory_v2.service.keys import create_key
+from memory_v2.service.models import NewKey
+from memory_v2.service.options import ServiceOptions
+from memory_v2.service.server import add_key
+from memory_v2.service.store import Store
+
+HOST = "127.0.0.1"
+BASE = "/api/v1/memory"
+POSTGRES = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
+REDIS = os.environ.get("SILICA_TEST_REDIS", "redis://127.0.0.1:6379")
+CONNECTIONS = 8
+OFFERED = 100.0
+"""Requests a second at which p99 is compared: what all of them can do on two cores."""
+KEYS = 10_000
+LISTENERS, EVENTS, EVERY = 50, 250, 0.02
+"""Sockets on two processes together; events, and seconds between two of them."""
+UNLIMITED = """
+from memory_v2.service import access
+access.TIERS["standard_tier"] = access.Tier(10**9, 10**6, 10**6)
+from memory_v2.cli import main
+main()
+"""
+"""`silica serve` with limits that are counted and never reached."""
+TEXT = "The login page: tokens expire too early. The planner and the coder work on a.py and b.py with a fake clock."
+PACKAGE: dict[str, Any] = {
+    "context": {
+        "immediate": {"current_focus": {"primary": TEXT}, "active_agents": ["planner", "coder"]},
+        "working": {"project_state": {"step": 3}, "key_decisions": ["fake clock"]},
+    },
+    "metadata": {"platform": "claude"},
+}
+PEERS = {
+    "session_id": "S{n}",
+    "messages": [{"id": "1", "role": "user", "content": TEXT, "created_at": "2026-11-24T16:29:20Z"}],
+    "memories": [],
+    "data": {"step": 3},
+}
+KINDS = (("GET/s", "GET", 0.0), ("PUT/s", "PUT", 0.0), ("GET p99 ms", "GET", OFFERED), ("PUT p99 ms", "PUT", OFFERED))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server that runs, and how it is asked."""
+
+    address: str
+    path: str
+    body: dict[str, Any]
+    key: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What each request has."""
+        return {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", "If-Match": "*"}
+
+    def ask(self, method: str, rate: float = 0.0) -> Taken:
+        """Asks for some seconds."""
+        given = tuple((name, value) for name, value in self.headers.items() if method == "PUT" or name != "If-Match")
+        body = json.dumps(self.body) if method == "PUT" else ""
+        return load(Load(self.address, self.path, method, given, body, CONNECTIONS, rate=rate))
+
+
+def main() -> None:
+    """Prints the tables. Exits with status 1 if a request was refused."""
+    arguments = parser("The service against a floor, and a peer that runs.")
+    arguments.add_argument("--peer", default="", help="the address of redis/agent-memory-server")
+    arguments.add_argument("--rounds", type=int, default=5)
+    chosen = arguments.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        embedded, servers = ServiceOptions(folder / "embedded"), stack.enter_context(on_servers(folder / "servers"))
+        targets = {
+            "embedded": stack.enter_context(ours(embedded)),
+            "PostgreSQL and Redis": stack.enter_context(ours(servers)),
+            "floor": stack.enter_context(floor()),
+        }
+        if chosen.peer:
+            targets["agent-memory-server"] = Target(chosen.peer, "/v1/working-memory/S{n}", PEERS)
+        rows, refused = compared(targets, chosen.rounds)
+        keys = many_keys(targets["embedded"], embedded, chosen.rounds)
+        second, other = stack.enter_context(ours(servers)), stack.enter_context(floor())
+        sockets = {
+            "PostgreSQL and Redis": asyncio.run(fan_out([targets["PostgreSQL and Redis"], second], "entries")),
+            "floor": asyncio.run(fan_out([targets["floor"], other], "context/S0")),
+        }
+    tables = {f"as fast as it answers; p99 at {OFFERED:.0f}/s": rows, f"{KEYS:,} keys": {"embedded": keys}}
+    report(tables | {f"{LISTENERS} sockets, two processes, {1 / EVERY:.0f} events/s": sockets}, chosen.json)
+    sys.exit(refused > 0)
+
+
+def compared(targets: dict[str, Target], rounds: int) -> tuple[dict[str, Figures], int]:
+    """A row for each target, and how many requests were refused."""
+    taken: dict[tuple[str, str], list[Taken]] = {}
+    for _ in range(rounds):
+        for kind, method, rate in KINDS:
+            for name, target in targets.items():
+                taken.setdefault((name, kind), []).append(target.ask(method, rate))
+
+    def middle(name: str, kind: str, rate: float) -> float:
+        return median(each.p99 if rate else each.rate for each in taken[name, kind])
+
+    rows: dict[str, Figures] = {name: {kind: middle(name, kind, rate) for kind, _, rate in KINDS} for name in targets}
+    return rows, sum(each.refused for rounds_of in taken.values() for each in rounds_of)
+
+
+def many_keys(target: Target, options: ServiceOptions, rounds: int) -> Figures:
+    """The rate of one key while it is nearly alone, and beside ten thousand."""
+    alone = median(target.ask("GET").rate for _ in range(rounds))
+    store = Store(options.database_url, time.time)
+    with store.transaction("default") as transaction:
+        for _ in range(KEYS):
+            create_key(transaction, "default", NewKey())
+    store.close()
+    beside = median(target.ask("GET").rate for _ in range(rounds))
+    return {"GET/s alone": alone, "GET/s beside them": beside, "ratio": beside / alone}
+
+
+async def fan_out(targets: list[Target], path: str) -> Figures:
+    """How long an event takes from its writer, at the first process, to sockets at both."""
+    took: list[float] = []
+    prefix = BASE if path == "entries" else ""
+    async with httpx.AsyncClient(trust_env=False, headers=targets[0].headers) as client:
+        ready = asyncio.Semaphore(0)
+        listening = [
+            asyncio.create_task(_listen(targets[number % 2], prefix, ready, took)) for number in range(LISTENERS)
+        ]
+        for _ in range(LISTENERS):
+            await ready.acquire()
+        for _ in range(EVENTS):
+            body = json.dumps({"data": {"content": {"at": time.time()}}})
+            write = client.post if path == "entries" else client.put
+            sending = asyncio.create_task(write(f"{targets[0].address}{prefix}/{path}", content=body))
+            await asyncio.sleep(EVERY)
+            (await sending).raise_for_status()
+        await asyncio.wait_for(asyncio.gather(*listening), 30)
+    ordered = sorted(took)
+    lost = LISTENERS * EVENTS - len(took)
+    return {"p50 ms": ordered[len(took) // 2], "p99 ms": ordered[int(len(took) * 0.99)], "lost": lost}
+
+
+async def _listen(target: Target, prefix: str, ready: asyncio.Semaphore, took: list[float]) -> None:
+    address = f"{target.address.replace('http', 'ws')}{prefix}/ws?cursor="
+    async with websockets.connect(address, additional_headers=target.headers, proxy=None) as opened:
+        await opened.recv()
+        ready.release()
+        count = 0
+        while count < EVENTS:
+            message = json.loads(await opened.recv())
+            if at := _written_at(message):
+                took.append(1000 * (time.time() - at))
+                count += 1
+
+
+def _written_at(message: dict[str, Any]) -> float | None:
+    data = message.get("data", {})
+    at: float | None = data.get("changes", data).get("content", {}).get("at")
+    return at
+
+
+@contextmanager
+def on_servers(folder: Path) -> Iterator[ServiceOptions]:
+    """Options with a database of PostgreSQL that is made and dropped again."""
+    name, address = f"bench_{uuid.uuid4().hex}", POSTGRES.rpartition("/")[0]
+    engine = create_engine(POSTGRES.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+        try:
+            yield ServiceOptions(folder, database=f"{address}/{name}", redis=REDIS)
+        finally:
+            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+@contextmanager
+def ours(options: ServiceOptions) -> Iterator[Target]:
+    """The service as `silica serve` starts it, with a key whose requests are counted, and the sessions of the bench."""
+    key = add_key(options, {"name": "bench", "tier": "standard_tier"})
+    environment = {"DATABASE_URL": options.database, "REDIS_URL": options.redis}
+    with _running(
+        [sys.executable, "-c", UNLIMITED, "serve", "--path", str(options.folder)], "--port", environment
+    ) as at:
+        target = Target(at, f"{BASE}/context/S{{n}}", PACKAGE, key)
+        for number in range(CONNECTIONS):
+            package = PACKAGE | {"session_id": f"S{number}"}
+            httpx.post(f"{at}{BASE}/context", json=package, headers=target.headers, trust_env=False)
+        yield target
+
+
+@contextmanager
+def floor() -> Iterator[Target]:
+    """The floor, in a process of its own."""
+    key = uuid.uuid4().hex
+    with _running([sys.executable, "-m", "bench.service_floor", REDIS, key], "", {}) as at:
+        target = Target(at, "/context/S{n}", PACKAGE, key)
+        target.ask("PUT")
+        yield target
+
+
+@contextmanager
+def _running(command: list[str], option: str, environment: dict[str, str]) -> Iterator[str]:
+    """The address of a server that listens."""
+    with socket.create_server((HOST, 0)) as probe:
+        port = probe.getsockname()[1]
+    words = [*command, *filter(None, [option]), str(port)]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(words, stdout=quiet, stderr=quiet, env=os.environ | environment) as process:
+        try:
+            _await_port(port)
+            yield f"http://{HOST}:{port}"
+        finally:
+            process.terminate()
+
+
+def _await_port(port: int) -> None:
+    until = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+if __name__ == "__main__":
+    main()

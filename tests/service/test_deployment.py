@@ -1,0 +1,91 @@
+"""The Dockerfile and the compose file, without an engine: what they start is started here, and a memory that is no
+service needs nothing of it. `make images` runs their linters."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.service.own_servers import OwnServer, binary, free_port, until
+from tests.service.running import HOST
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+
+
+def instruction(name: str) -> Any:
+    """The list that an instruction of the Dockerfile has."""
+    found = re.search(rf"^{name} (\[.*\])$", DOCKERFILE, re.M)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_image_installs_extras_that_there_are() -> None:
+    extras = re.search(r"'\.\[([\w,]+)\]'", DOCKERFILE)
+    there = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert extras and set(extras[1].split(",")) <= set(there)
+
+
+def test_the_images_command_serves_and_its_health_check_sees_it(tmp_path: Path) -> None:
+    program, *words = instruction("CMD")
+    assert program == "silica"
+    port = free_port()
+    words[words.index("0.0.0.0")] = HOST
+    command = [sys.executable, "-m", "memory_v2.cli", *words, "--port", str(port)]
+    env = os.environ | {"SILICA_MEMORY_PATH": str(tmp_path)}
+    check = [sys.executable, *instruction("HEALTHCHECK .* CMD")[1:]]
+    check[-1] = check[-1].replace(":8080", f":{port}")
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet, env=env) as process:
+        try:
+            until(lambda: subprocess.run(check, stderr=quiet, env=env | {"no_proxy": HOST}).returncode == 0)
+        finally:
+            process.terminate()
+    assert (tmp_path / ".service").is_dir()
+
+
+def test_the_services_of_the_compose_file_are_given_what_they_read() -> None:
+    api, redis, postgres = (COMPOSE["services"][name] for name in ("api", "redis", "postgres"))
+    assert set(api["environment"]) == {"DATABASE_URL", "REDIS_URL"}
+    assert set(api["depends_on"]) == {"redis", "postgres"} and "healthcheck" in redis and "healthcheck" in postgres
+    assert postgres["environment"]["POSTGRES_USER"] in api["environment"]["DATABASE_URL"]
+    mounted = {volume.split(":")[0] for service in COMPOSE["services"].values() for volume in service["volumes"]}
+    assert mounted == set(COMPOSE["volumes"])
+
+
+def test_the_command_of_redis_starts_it_with_a_log_on_disk(tmp_path: Path) -> None:
+    program, *words = COMPOSE["services"]["redis"]["command"]
+    port = free_port()
+    server = OwnServer([binary(program), *words, "--port", str(port), "--bind", HOST, "--dir", str(tmp_path)], port)
+    server.start()
+    try:
+        assert (tmp_path / "appendonlydir").is_dir()
+    finally:
+        server.kill()
+
+
+def test_a_memory_that_is_no_service_imports_none_of_it() -> None:
+    """Nor does what the shell needs to know of the verb, or the adapter for OpenAI's Agents SDK."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, memory_v2, memory_v2.memory, memory_v2.cli.app, memory_v2.service.openai_session\n"
+            "from memory_v2.service.options import check_installed\n"
+            "print(*{name.partition('.')[0] for name in sys.modules})",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    extra = {"fastapi", "starlette", "uvicorn", "sqlalchemy", "alembic", "structlog", "redis", "psycopg", "jsonpatch"}
+    assert not extra.intersection(done.stdout.split()) and "opentelemetry" not in done.stdout
