@@ -170,8 +170,8 @@ def _mode(storage: MemoryStorage, pending: PendingWrite) -> Mode:
 
 def _link_and_split(context: Context, pending: PendingSplits) -> Result:
     """Splits overgrown pages. After an interrupted change, links unreachable pages first."""
+    refresh(context)  # before the note is resumed: an edit by hand of its pages may have taken a link away
     context.note.resume(pending)
-    refresh(context)
     draft = Draft(context)
     if context.note.operation.endswith(LEFT):
         link_orphans(draft)
