@@ -331,7 +331,7 @@ def test_what_a_place_was_ranked_by_is_shown_if_asked_for(program: Program) -> N
     program.page("silica", "# Silica\n\nThe kiln was fired on 2026-02-03.\n")
     shown = program.done("search", "--explain", "Was the kiln fired on 3 February 2026?")
     assert shown.startswith(program.done("search", "Was the kiln fired on 3 February 2026?"))
-    assert "    +6.00  the day asked for\n" in shown
+    assert "    +4.00  the day asked for\n" in shown
 
 
 def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(program: Program) -> None:

@@ -104,7 +104,7 @@ def test_an_edit_by_hand_is_an_operation_too() -> None:
     memory.storage.write("garden", b"# Garden\n\nEmpty now.\n")
     found = verify(memory, scan, imported)
     assert found.is_complete
-    assert {one.operation for one in found.passages if one.state == "changed"} == {memory.history()[0].id}
+    assert {one.operation for one in found.passages if one.state == "changed"} == {memory.history()[0].first.id[:12]}
     assert memory.history()[0].first.kind == "outside"
 
 

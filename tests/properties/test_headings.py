@@ -16,6 +16,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.page import Page
+from memory_v2.tree.source import read_source_line
 from memory_v2.tree.titles import section_blocks
 from tests.effort import effort
 from tests.operations.scenes import SMALL, call, calls
@@ -53,12 +54,12 @@ orders = st.permutations(["carmen", "boats", "deploy"])
 
 
 def under(blocks: tuple[Block, ...]) -> dict[str, str]:
-    """The heading above each paragraph; none for one below the title."""
+    """The heading above each paragraph but the lines that say when it was said; none for one below the title."""
     heading, found = "", dict[str, str]()
     for number, block in enumerate(blocks):
         if block.kind == "heading":
             heading = block.content if number or block.level > 1 else ""
-        elif block.kind == "paragraph":
+        elif block.kind == "paragraph" and read_source_line(block) is None:
             found[block.content] = heading
     return found
 
