@@ -80,10 +80,11 @@ def speaks_of_what_comes(text: str) -> bool:
 
 
 def asks_for_days_alone(query: str) -> bool:
-    """Whether a question that names days asks for nothing else: `What happened on November 8?`."""
-    return all(
-        word in stopwords() or word in happened() or word[0].isdigit() or is_month(unaccented(word))
-        for word in words(query)
+    """Whether a question that names days asks for nothing else: `What happened on November 8?`. A month alone may be a
+    word that is looked for."""
+    asked = words(query)
+    return any(word[0].isdigit() for word in asked) and all(
+        word in stopwords() or word in happened() or word[0].isdigit() or is_month(unaccented(word)) for word in asked
     )
 
 
