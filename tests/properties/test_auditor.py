@@ -79,7 +79,7 @@ def test_the_text_of_a_piece_that_was_made_a_plain_page_by_hand_may_be_taken_out
     write(session, LINES, monkeypatch)
     page = last_piece(session)
     take_metadata_away(session, page, monkeypatch)
-    session.hostile.page = page
+    monkeypatch.setattr(Remover, "page", page)
     write(session, NEW, monkeypatch)
     found = audit(session.folder, session.log)
     assert found.left["taken out by a decision"] > 0
@@ -91,7 +91,7 @@ def test_the_text_of_a_piece_is_not_taken_out_or_it_is_found_out(
     is_open: bool, session: liar.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(session, LINES, monkeypatch)
-    session.hostile.page = last_piece(session)
+    monkeypatch.setattr(Remover, "page", last_piece(session))
     if is_open:
         monkeypatch.setattr(WriteTask, "_check_open", lambda *_: None)
     write(session, NEW, monkeypatch)
