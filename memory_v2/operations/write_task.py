@@ -243,8 +243,10 @@ class WriteTask:
         self._check_not_placed(numbers, page.path)
         own = self._own_words("\n\n".join(rest), page) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
-        if page.blocks and page.blocks[0].kind == "front matter" and new[0].content != page.blocks[0].content:
-            raise ToolProblem(f"the front matter of {page.path} stays at the top")
+        top = [n for n in range(page.top) if n + 1 not in dropped]
+        if moved := next((page.blocks[n] for n in top if new[n].content != page.blocks[n].content), None):
+            what = "title" if moved.kind == "heading" else moved.kind
+            raise ToolProblem(f"the {what} of {page.path} stays at the top")
         self.changes[page.path] = PageChanges(removed=dropped, rewritten=new)
         self._note_own(page, own)
         self.placed |= dict.fromkeys(numbers, page.path)

@@ -52,3 +52,20 @@ def test_what_is_told_in_other_words_is_named_by_its_lines() -> None:
     memory, _ = scripted(stored(), calls(insert))
     memory.write("\nThe green pot costs 7 euros.\n")
     assert why(memory)[0].endswith(": n1 (line 2)")
+
+
+def test_a_rewritten_page_keeps_its_title_at_the_top() -> None:
+    text = 'The red pot stands\non the "old" balcony.\n\n# Pots\n\nThe blue pot costs 5 euros.\n\nBoth pots were sold.'
+    memory, _ = scripted(stored(), calls(call("rewrite_page", page="memory", text=text)))
+    memory.write("Both pots were sold.")
+    assert memory.read().startswith("# Pots\n")
+
+
+def test_a_rewritten_page_may_drop_its_title_for_a_new_one() -> None:
+    dropped = [{"blocks": "1-3", "reason": "they were vases"}]
+    memory, _ = scripted(
+        stored(), calls(call("rewrite_page", page="memory", text="# Vases\n\nNo vase is left.", dropped=dropped))
+    )
+    memory.write("# Vases\n\nNo vase is left.")
+    assert memory.read().startswith("# Vases\n\nNo vase is left.\n")
+    assert "block 1 of memory" in "".join(why(memory))

@@ -30,6 +30,7 @@ from typing import Any
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 PIECE = re.compile(r"^piece: (\d+) of (\d+), (\d+) bytes of \w+\s*$", re.M)
+PROPERTIES = re.compile(r"[\w-]+:|\s*$")
 NOTED = re.compile(r"^(title_level|rules_below): (.+)$", re.M)
 FRONT_MATTER = re.compile(r"\A---\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*\n")
 SIGNED = re.compile(r"#(?=[ \t]|$)")
@@ -116,6 +117,7 @@ class _Auditor:
         """The operations of which it is noted what was edited by hand."""
         self.edited_by_hand: set[str] = set()
         self.removed_by_hand: set[tuple[str, str]] = set()
+        self.stood_for: set[tuple[str, str]] = set()
 
     # the commits in order
 
@@ -160,6 +162,7 @@ class _Auditor:
         if commit.kind == "undo" and not self._is_undone(commit):
             self.wrong(f"operation {operation['n']}: {commit.id[:12]} does not bring back what was there before")
         for path, before, after in self.repository.documents_changed(commit):
+            self.stood_for |= {(path, line.strip()) for line in noted_lines(before)}
             old, new = (self._lines_in(text) for text in (before, after))
             for line in new - old:
                 came.setdefault(line, set()).add(path)
@@ -212,10 +215,11 @@ class _Auditor:
         return ""
 
     def _is_edited(self, document: str, line: str) -> bool:
-        """Whether somebody has taken a line out of a document by hand; of a block in pieces, whether one was edited."""
-        if not document.endswith(PIECES):
-            return (document, line) in self.removed_by_hand
-        return any(_is_on(page, document) for page in self.edited_by_hand)
+        """Whether somebody took a line, or what stood for it, out of a document; or edited a piece of a large block."""
+        if document.endswith(PIECES):
+            return any(_is_on(page, document) for page in self.edited_by_hand)
+        noted = self.stood_for if document in self.edited_by_hand else set()
+        return (document, line) in self.removed_by_hand | noted
 
     def _without_links(self, commit: Commit) -> set[str]:
         changed = self.repository.documents_changed(commit)
@@ -357,10 +361,15 @@ def lines_of(text: str) -> list[str]:
     return LINE_END.split(text)
 
 
-def noted_lines(page: str) -> list[str]:
-    """The lines of a section that became this page which its metadata stands for: the heading, where it is the title of
-    the page now, and the rules at its end."""
+def metadata_of(page: str) -> tuple[str, str]:
+    """A page above its metadata, and those; all and nothing if somebody wrote in them, or took their heading away."""
     body, _, metadata = "\n".join(lines_of(page.removeprefix("\ufeff"))).rpartition("\n## Metadata\n")
+    return (body, metadata) if all(map(PROPERTIES.match, metadata.split("\n"))) else (page, "")
+
+
+def noted_lines(page: str) -> list[str]:
+    """The lines that the metadata of a page stands for: the heading of a section, now its title, and rules below it."""
+    body, metadata = metadata_of(page)
     notes: dict[str, str] = dict(NOTED.findall(metadata))
     rules, level = notes.get("rules_below", "").split(", "), notes.get("title_level", "")
     top = FRONT_MATTER.sub("", body).lstrip()
@@ -435,7 +444,7 @@ class Repository:
         """A block, put together from its pieces."""
         pieces: dict[int, bytes] = {}
         for path, blob in files.items():
-            if path.startswith(f"{group}/part-") and (found := PIECE.search(self._text(blob))):
+            if path.startswith(f"{group}/part-") and (found := PIECE.search(metadata_of(self._text(blob))[1])):
                 _, _, rest = self._read(blob).partition(b"\n")
                 pieces[int(found[1])] = rest.partition(b"\n")[2][: int(found[3])]
         return b"".join(data for _, data in sorted(pieces.items())).decode("utf-8", "surrogateescape")

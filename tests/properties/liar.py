@@ -13,6 +13,7 @@ import argparse
 import json
 import logging
 import random
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -273,6 +274,7 @@ def main() -> None:
     parser.add_argument("--operations", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--every", type=int, default=500, help="audit after so many operations")
+    parser.add_argument("--keep", type=Path, help="where the memory and its log go if something is wrong")
     chosen = parser.parse_args()
     logging.getLogger("memory_v2").setLevel(logging.CRITICAL)  # a model that breaks down is told with its traceback
     found, wrong = Audit(), dict[str, None]()
@@ -283,6 +285,8 @@ def main() -> None:
                 session.run(min(chosen.every, chosen.operations - session.done))
                 found = audit(session.folder, session.log)
                 wrong |= dict.fromkeys([*session.failed, *found.violations])
+        if wrong and chosen.keep:
+            shutil.copytree(folder, chosen.keep)
     rows = {
         "operations": session.done,
         "  refused with a reason, such as an undo of pages that have changed": session.refused,
