@@ -243,8 +243,8 @@ class WriteTask:
         self._check_not_placed(numbers, page.path)
         own = self._own_words("\n\n".join(rest), page) if any(map(str.strip, rest)) else ()
         self._check_removal(page, dropped)
-        top = [n for n in range(page.top) if n + 1 not in dropped]
-        if moved := next((page.blocks[n] for n in top if new[n].content != page.blocks[n].content), None):
+        top = [page.blocks[n] for n in range(page.top) if n + 1 not in dropped]
+        if moved := next((block for at, block in enumerate(top) if new[at].content != block.content), None):
             what = "title" if moved.kind == "heading" else moved.kind
             raise ToolProblem(f"the {what} of {page.path} stays at the top")
         self.changes[page.path] = PageChanges(removed=dropped, rewritten=new)
