@@ -17,9 +17,9 @@ from tests.service.running import Running, running
 
 # Its websockets, older than 17, may hang when a connection is closed: it is not among what developers install.
 pytest.importorskip("agents", reason="pip install openai-agents to try the adapter under the SDK")
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage  # noqa: E402
-from agents.items import TResponseStreamEvent  # noqa: E402
-from agents.memory import Session  # noqa: E402
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
+from agents.items import TResponseStreamEvent
+from agents.memory import Session
 
 
 class Echo(Model):  # type: ignore[misc]
