@@ -9,7 +9,7 @@ link.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TypeVar
@@ -113,16 +113,20 @@ def commit(
 
 def _follow_lines(draft: Draft) -> None:
     """Stages the lines of changed pages that quote what is gone."""
-    for path, page in list(draft.staged.items()):
-        before = draft.before(path)
-        if page and before and page.body != before.body and path in draft.context.index.graph().sources:
-            _tell_changed(draft, before, page)
+    pages = [(draft.before(path), page) for path, page in draft.staged.items() if page]
+    _tell_changed(draft, [(before, page) for before, page in pages if before and page.body != before.body])
 
 
-def _tell_changed(draft: Draft, before: Page, after: Page) -> None:
-    from memory_v2.operations.page_lines import tell_changed  # start-up: the planner tells lines
+def _tell_changed(draft: Draft, changed: Sequence[tuple[Page, Page]]) -> None:
+    """Stages the lines of these pages, each as it was and as it is now."""
+    if not changed:
+        return
+    graph = draft.graph()
+    if listed := [(before, after) for before, after in changed if after.path in graph.sources]:
+        from memory_v2.operations.page_lines import tell_changed  # start-up: the planner tells lines
 
-    tell_changed(draft, before, after)
+        for before, after in listed:
+            tell_changed(draft, graph, before, after)
 
 
 def follow_edits(context: Context, edits: str) -> None:
@@ -133,9 +137,12 @@ def follow_edits(context: Context, edits: str) -> None:
         with context.storage.lock(wait=False):
             changes = history.difference(history.before(edits), edits)[:MAX_FOLLOWED]
             draft = Draft(own)
-            for change in changes:
-                if change.before and change.after and (page := draft.find(change.path)):
-                    _tell_changed(draft, read_page(change.path, change.before), page)
+            pages = [
+                (read_page(change.path, change.before), page)
+                for change in changes
+                if change.before and change.after and (page := draft.find(change.path))
+            ]
+            _tell_changed(draft, pages)
             if draft.staged:
                 summary = f"lines of {', '.join(change.path for change in changes)}"
                 commit(draft, revision=Revision("describe", shorten(summary, MAX_SUMMARY), edits, when=context.now()))

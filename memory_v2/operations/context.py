@@ -13,7 +13,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
@@ -111,6 +111,12 @@ class Freshness:
         finally:
             self._is_committing = False
 
+    def taken_edits(self) -> Iterator[str]:
+        """Each of these `edits` for one thread only."""
+        with suppress(IndexError):  # there is none, or another thread has taken the last one
+            while True:
+                yield self.edits.pop()
+
     def expire(self) -> None:
         """Makes a look due."""
         self._seen, self._next_look = None, 0.0
@@ -138,8 +144,8 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
     """Records external edits in the history and brings the index up to date, if that is due. Lines that quote what an
     edited page no longer says are replaced."""
     look(context, even_if_fresh)
-    while edits := context.freshness.edits:
-        context.follow_edits(context, edits.pop())
+    for edits in context.freshness.taken_edits():
+        context.follow_edits(context, edits)
 
 
 def look(context: Context, even_if_fresh: bool = False) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias
 
-from memory_v2.errors import Unreadable
+from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import told_again
 from memory_v2.operations.draft import Draft
@@ -25,19 +25,16 @@ MAX_REVISIONS = 1_000
 """How many revisions of pages whose lines may be out of date a check reads, the newest ones."""
 
 
-def tell_changed(draft: Draft, before: Page, after: Page) -> None:
+def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page) -> None:
     """Stages the lines of a page that quote what stood on it and is gone. What another page has now was only moved."""
-    now, was = Quotable.of(after.body), Quotable.of(before.body)
-
-    def find(path: str) -> Page | None:
-        with suppress(Unreadable):
-            return draft.find(path)
-        return None
-
-    for above, link in listing(draft.graph(), find, after.path):
-        gone = [clause for clause in now.lacks(link.description) if was.has(clause)]
-        others = [page for path, page in draft.staged.items() if gone and page and path not in (after.path, above.path)]
-        if gone and not all(any(Quotable.of(page.body).has(clause) for page in others) for clause in gone):
+    now = Quotable.of(after.body)
+    for above, link in _listing(draft, graph, after.path):
+        if not (lacking := now.lacks(link.description)):
+            continue
+        was = Quotable.of(before.body)
+        others = [page for path, page in draft.staged.items() if page and path not in (after.path, above.path)]
+        elsewhere = [Quotable.of(page.body) for page in others]
+        if any(was.has(clause) and not any(text.has(clause) for text in elsewhere) for clause in lacking):
             line = opening(after.blocks) if link.description == opening(before.blocks) else described(draft, after)
             draft.put(draft.page(above.path).with_description(link.target, line))
 
@@ -51,30 +48,43 @@ def described(draft: Draft, page: Page) -> str:
 def outdated_lines(history: History, pages: Mapping[str, Page], graph: Graph) -> dict[str, list[Line]]:
     """The lines that quote what their pages said once, by the history, and neither they nor pages below them say now:
     by page, each with the page that lists it."""
+    listed: dict[str, list[Line]] = {}
+    for above in pages.values():
+        for link in above.children:
+            path = graph.known.get(link_key(link.target) or "")
+            if path and path in pages and path != above.path:
+                listed.setdefault(path, []).append((above, link))
     lacking: dict[str, dict[str, list[Line]]] = {}
-    for path in pages.keys() & graph.descriptions.keys():
-        now = Quotable.of("\n".join(pages[one].body for one in (path, *graph.below(path)) if one in pages))
-        for line in listing(graph, pages.get, path):
+    for path, lines in listed.items():
+        now, clauses = Quotable.of(pages[path].body), dict[str, list[Line]]()
+        for line in lines:
             for clause in now.lacks(line[1].description):
-                lacking.setdefault(path, {}).setdefault(clause, []).append(line)
+                clauses.setdefault(clause, []).append(line)
+        below = [Quotable.of(pages[child].body) for child in graph.below(path) if clauses and child in pages]
+        clauses = {clause: told for clause, told in clauses.items() if not any(text.has(clause) for text in below)}
+        if clauses:
+            lacking[path] = clauses
     found: dict[str, list[Line]] = {}
     with suppress(HistoryDamaged):  # a finding of its own
         revisions = history.revisions() if lacking and history.begun else ()
-        for revision in islice((one for one in revisions if lacking.keys() & set(one.paths)), MAX_REVISIONS):
+        touching = (revision for revision in revisions if not lacking.keys().isdisjoint(revision.paths))
+        for revision in islice(touching, MAX_REVISIONS):
             for change in history.difference(history.before(revision.id), revision.id):
-                if change.before and (clauses := lacking.get(change.path)):
+                if change.before and (gone := lacking.get(change.path)):
                     was = Quotable.of(read_page(change.path, change.before).body)
-                    if lines := [line for clause in clauses if was.has(clause) for line in clauses[clause]]:
+                    if lines := [line for clause in gone if was.has(clause) for line in gone[clause]]:
                         found[change.path] = list(dict.fromkeys(lines))
                         del lacking[change.path]
     return found
 
 
-def listing(graph: Graph, find: Callable[[str], Page | None], path: str) -> Iterator[Line]:
-    """The pages that list a page, each with the line."""
+def _listing(draft: Draft, graph: Graph, path: str) -> Iterator[Line]:
+    """The lines that list a page, on pages that can be read."""
     for source in graph.sources.get(path, ()):
-        if source in graph.pages and (above := find(source)):
-            yield from ((above, link) for link in above.children if link_key(link.target) == fold(path))
+        with suppress(Unreadable, PageNotFound):
+            for link in draft.page(source).children:
+                if link_key(link.target) == fold(path):
+                    yield draft.page(source), link
 
 
 def tell_groups_again(draft: Draft, group: str, title: str) -> None:
