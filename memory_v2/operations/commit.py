@@ -41,9 +41,9 @@ the page by hand time and again: on a busy machine thirteen times in a row have 
 
 def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool = False) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
-    is faster twice. With `look`, what to change depends on which pages there are, so the
-    index looks at all of them first. Returns the result of `stage`, which sends no model request, and the
-    change. Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
+    is faster twice. With `look`, what to change depends on which pages there are, so the index looks at all of them
+    first. Returns the result of `stage`, which sends no model request, and the change. Raises `StorageConflict` if
+    there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
             refresh(context, even_if_fresh=look)

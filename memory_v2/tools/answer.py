@@ -138,7 +138,7 @@ def operation_line(operation: PastOperation) -> str:
     return " · ".join(filter(None, parts))
 
 
-def taken_out(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
+def gone_and_near(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
     """The lines that stood on a page before and stand on none now, without markup; and those that stay on a changed
     page and speak of what the new lines do, the nearest first."""
     before: dict[str, list[str]] = {}

@@ -26,6 +26,7 @@ from memory_v2.tools.answer import (
     SHORTEST_ID,
     Answer,
     excerpt,
+    gone_and_near,
     hit,
     how_many_fit,
     named,
@@ -33,7 +34,6 @@ from memory_v2.tools.answer import (
     page_line,
     quoted,
     shortened,
-    taken_out,
     with_notes,
 )
 from memory_v2.tree.block import split_lines
@@ -164,7 +164,7 @@ def write_memory(
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {named(result.new_files)}."
-    gone, near = taken_out(result.revisions)
+    gone, near = gone_and_near(result.revisions)
     if gone:
         said += f" No longer there: {quoted(gone)}."
     if near:
@@ -238,7 +238,7 @@ def replace_in_memory(
         raise ToolProblem(
             f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"
         ) from error
-    gone, _ = taken_out(result.revisions)
+    gone, _ = gone_and_near(result.revisions)
     said = f"Replaced on {result.path!r}." + (f" No longer there: {quoted(gone)}." if gone else "")
     return Answer(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
 
