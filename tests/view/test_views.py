@@ -231,7 +231,9 @@ def test_changes_are_named_as_people_name_them(page: Page) -> None:
     assert "took back: Grace writes compilers." in html and "The build takes four minutes." in html
     assert "Yesterday" in html and "decided by the offline planner" in html
     capture = page.memory.history()[0]
-    assert "/obs-" in capture.first.summary and f"<h1>{capture.first.summary}" not in page.text(f"/history/{capture.id}")
+    assert "/obs-" in capture.first.summary and f"<h1>{capture.first.summary}" not in page.text(
+        f"/history/{capture.id}"
+    )
     assert capture.id not in page.text(f"/compare?old={capture.id}").replace(f"/{capture.id}", "").replace(
         f'title="{capture.id}"', ""
     )
