@@ -37,9 +37,9 @@ def timeline(visit: Visit) -> Response:
     shown = operations[first : first + MOST_CHANGES]
     days = [(when, list(group)) for when, group in groupby(shown, lambda past: visit.calendar.day(past.when))]
     known = {past.first.operation or past.first.id: past for past in operations}
-    told = {past.id: _told(visit, past, known.get(past.first.undoes)) for past in shown}
+    titles = {past.id: _title(visit, past, known.get(past.first.undoes)) for past in shown}
     return visit.show(
-        "history", days=days, path=path, day=day, first=first, most=MOST_CHANGES, count=len(operations), told=told
+        "history", days=days, path=path, day=day, first=first, most=MOST_CHANGES, count=len(operations), titles=titles
     )
 
 
@@ -58,7 +58,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         "change",
         status,
         past=past,
-        told=_told(visit, past, _undone(visit, past)),
+        title=_title(visit, past, _undone(visit, past)),
         pages=pages[first : first + MOST_PAGES],
         count=len(pages),
         first=first,
@@ -71,7 +71,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
     )
 
 
-def _told(visit: Visit, past: PastOperation, undone: PastOperation | None) -> str:
+def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> str:
     """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins."""
     if undone:
         return f"took back: {undone.first.summary}"
