@@ -120,6 +120,8 @@ def _add_health(app: FastAPI, parts: Parts) -> None:
             await asyncio.wait_for(run_in_threadpool(parts.check), READY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it is, the service is not ready
             checks["store"] = type(error).__name__
+        if parts.is_ending:
+            checks["server"] = "ending"
         is_ready = set(checks.values()) == {"ok"}
         return JSONResponse({"status": "ok" if is_ready else "unavailable", "checks": checks}, 200 if is_ready else 503)
 

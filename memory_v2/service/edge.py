@@ -10,6 +10,7 @@ import math
 import time
 import traceback
 import uuid
+from ipaddress import IPv6Address
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -67,14 +68,7 @@ class Edge:
 
     async def _admit(self, scope: Scope) -> None:
         """Finds the caller and counts the request. Raises `Problem`."""
-        headers, keys = Headers(scope=scope), self._parts.keys
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            token = ""
-        source = headers.get("x-memory-source")
-        known = keys.remembered(key_id_of(token))
-        caller = keys.find(token, source) if known else await run_in_threadpool(keys.find, token, source)
-        scope["state"]["caller"] = caller
+        scope["state"]["caller"] = caller = await caller_of(self._parts, scope)
         scope["state"]["limits"] = await admitted(self._parts, caller)
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
@@ -95,6 +89,29 @@ class Edge:
         (self._parts.log.error if status >= 500 else self._parts.log.info)(operation, **line)
         if self._parts.tracing:
             self._parts.tracing.record(operation, line, Headers(scope=scope), time.time_ns() - int(seconds * 1e9))
+
+
+async def caller_of(parts: Parts, scope: Scope) -> Caller:
+    """Who asks, by the key in the headers; wrong keys are counted by address. Raises `Problem`."""
+    headers, keys = Headers(scope=scope), parts.keys
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        token = ""
+    source, key_id, address = headers.get("x-memory-source"), key_id_of(token), _origin(scope)
+    keys.require_trust(key_id, address)
+    try:
+        known = keys.remembered(key_id)
+        return keys.find(token, source) if known else await run_in_threadpool(keys.find, token, source)
+    except Problem as problem:
+        if key_id and problem.code == "UNAUTHENTICATED":
+            keys.count_wrong(address)
+        raise
+
+
+def _origin(scope: Scope) -> str:
+    """The address of a client: of an IPv6 one the network, in which it may take any address."""
+    address = str((scope.get("client") or [""])[0])
+    return IPv6Address(address).packed[:8].hex() if ":" in address else address
 
 
 async def admitted(parts: Parts, caller: Caller) -> dict[str, str]:

@@ -9,6 +9,8 @@ from typing import Protocol
 
 WINDOW = 60.0
 """Seconds; a window begins with the first request in it."""
+MOST_WINDOWS = 50_000
+"""Keys and addresses that one process counts for; after that, the one that came first is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +38,22 @@ class LimiterInMemory:
 
     async def take(self, key: str, limit: int) -> Taken:
         """Counts a request."""
-        now = self._now()
+        return self.count(key, limit)
+
+    def count(self, key: str, limit: int) -> Taken:
+        """As `take`, where nothing is awaited."""
         with self._lock:
-            if len(self._windows) > 10_000:
-                self._windows = {k: w for k, w in self._windows.items() if w[0] + WINDOW > now}
-            started, count = self._windows.get(key, (now, 0))
-            if started + WINDOW <= now:
-                started, count = now, 0
-            allowed = count < limit
-            count += allowed
-            self._windows[key] = (started, count)
-        return Taken(allowed, limit - count, started + WINDOW - now)
+            taken = self.left(key, limit)
+            started = self._now() + taken.reset - WINDOW
+            if key not in self._windows and len(self._windows) >= MOST_WINDOWS:
+                self._windows.pop(next(iter(self._windows)))
+            self._windows[key] = (started, limit - taken.remaining + taken.allowed)
+            return Taken(taken.allowed, taken.remaining - taken.allowed, taken.reset)
+
+    def left(self, key: str, limit: int) -> Taken:
+        """What the next request would get."""
+        now = self._now()
+        started, count = self._windows.get(key, (now, 0))
+        if started + WINDOW <= now:
+            started, count = now, 0
+        return Taken(count < limit, limit - count, started + WINDOW - now)

@@ -23,7 +23,7 @@ from memory_v2.service.tracing import Tracing, tracing_from
 @dataclass
 class Parts:
     """The parts, which all requests share. `in_flight` are the Idempotency-Keys that this process is working on.
-    `redis` is there if the service may run in several processes."""
+    `redis` is there if the service may run in several processes. `is_ending` says that this one takes no more work."""
 
     store: Store
     memories: Memories
@@ -35,6 +35,7 @@ class Parts:
     log: Any
     redis: RedisTier | None = None
     tracing: Tracing | None = None
+    is_ending: bool = False
     in_flight: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import time
@@ -30,6 +31,11 @@ GRACE_SECONDS = 10
 """How long requests may take to end after SIGTERM, in seconds."""
 
 
+DRAIN_SECONDS = 2.0
+"""How long a process goes on after SIGTERM while it says that it is not ready, in seconds, where another one may take
+over: those who hand requests out learn of it, and what the system has taken for it is answered."""
+
+
 class Server(uvicorn.Server):
     """Ends the event streams first: they would never end by themselves."""
 
@@ -39,6 +45,10 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn does, after that."""
+        self._parts.is_ending = True
+        until = time.monotonic() + (DRAIN_SECONDS if self._parts.redis else 0)
+        while time.monotonic() < until and not self.force_exit:
+            await asyncio.sleep(0.05)
         self._parts.feed.close()
         await super().shutdown(sockets)
 

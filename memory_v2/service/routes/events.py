@@ -18,9 +18,8 @@ from memory_v2.service import tables
 from memory_v2.service.access import READ, Caller
 from memory_v2.service.asyncapi import First
 from memory_v2.service.call import Answer, Call, carry_out
-from memory_v2.service.edge import BASE, admitted
+from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
-from memory_v2.service.keys import key_id_of
 from memory_v2.service.models import Name, Subscribe, iso
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
@@ -145,10 +144,7 @@ async def socket(websocket: WebSocket) -> None:
 async def _caller(parts: Parts, websocket: WebSocket) -> Caller:
     text = websocket.query_params.get("ticket")
     if text is None:
-        token = websocket.headers.get("authorization", "").partition(" ")[2]
-        known = parts.keys.remembered(key_id_of(token))
-        source = websocket.headers.get("x-memory-source")
-        return parts.keys.find(token, source) if known else await run_in_threadpool(parts.keys.find, token, source)
+        return await caller_of(parts, websocket.scope)
     return await run_in_threadpool(_ticket_holder, parts, text)
 
 
