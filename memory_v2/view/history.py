@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import groupby
 
-from memory_v2.errors import NotAllowed, PageNotFound
+from memory_v2.entries.places import place_of
+from memory_v2.errors import NotAllowed, PageNotFound, SilicaError
 from memory_v2.operations.history import PastOperation
 from memory_v2.storage.history import PageChange
+from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import iso_day
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode, readable
 from memory_v2.tree.path import is_entry
 from memory_v2.view.visit import Visit
@@ -17,6 +21,8 @@ MOST_CHANGES = 40
 """Changes that the timeline shows at once."""
 MOST_LINES = 300
 """Lines of the difference of a page that are shown at first."""
+LONGEST_SUMMARY = 80
+"""Characters of an entry in the timeline."""
 MOST_PAGES = 60
 """Pages of a change whose differences are shown at once."""
 
@@ -30,7 +36,11 @@ def timeline(visit: Visit) -> Response:
     first = visit.number("from")
     shown = operations[first : first + MOST_CHANGES]
     days = [(when, list(group)) for when, group in groupby(shown, lambda past: visit.calendar.day(past.when))]
-    return visit.show("history", days=days, path=path, day=day, first=first, most=MOST_CHANGES, count=len(operations))
+    known = {past.first.operation or past.first.id: past for past in operations}
+    titles = {past.id: _title(visit, past, known.get(past.first.undoes)) for past in shown}
+    return visit.show(
+        "history", days=days, path=path, day=day, first=first, most=MOST_CHANGES, count=len(operations), titles=titles
+    )
 
 
 def change(visit: Visit, revision: str) -> Response:
@@ -48,6 +58,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         "change",
         status,
         past=past,
+        title=_title(visit, past, _undone(visit, past)),
         pages=pages[first : first + MOST_PAGES],
         count=len(pages),
         first=first,
@@ -57,6 +68,29 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         later={page.path for page in pages[first : first + MOST_PAGES] if _is_other_now(visit, page)},
         problem=problem,
         done=visit.asked("done"),
+    )
+
+
+def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> str:
+    """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins."""
+    if undone:
+        return f"took back: {undone.first.summary}"
+    entries = [place.id for place in map(place_of, past.paths) if place]
+    if not entries or len(entries) < len(past.paths):
+        return past.first.summary
+    with suppress(SilicaError):
+        begins = shorten(visit.memory.entries.read_entry(entries[0]).text, LONGEST_SUMMARY)
+        return begins + (f", and {counted(len(entries) - 1, 'other')}" if entries[1:] else "")
+    return past.first.summary
+
+
+def _undone(visit: Visit, past: PastOperation) -> PastOperation | None:
+    """The change that this one took back."""
+    undoes = past.first.undoes
+    return (
+        next((each for each in visit.memory.history() if undoes in (each.first.operation, each.first.id)), None)
+        if undoes
+        else None
     )
 
 
@@ -110,6 +144,7 @@ def compare(visit: Visit) -> Response:
         "compare",
         old=old,
         new=new,
+        moments={revision: visit.memory.show(revision)[0].when for revision in (old, new) if revision},
         pages=pages[:MOST_PAGES],
         count=len(pages),
         lines=MOST_LINES,

@@ -15,6 +15,8 @@ NAMES = 150.0
 MOST_ON_CIRCLE = 80
 """With more leaves, every other stands on a second circle outside the names of the first: half the width, and names
 twice as large."""
+MOST_LEVEL = 10
+"""With more pages inside the circle, their names are written along its radii, so that neighbours do not meet."""
 HUES = 8
 """How many colours branches have; the stylesheet has as many."""
 
@@ -32,6 +34,8 @@ class Dot:
     angle: float
     is_leaf: bool
     depth: int
+    is_inward: bool
+    """Whether the name of a page inside the circle is written towards its middle."""
     is_below: bool
     """Whether the name stands below: of neighbours inside the circle every other, so that they meet less."""
 
@@ -66,10 +70,17 @@ def draw(
     for path, _ in order:
         branch |= {child: branch[path] for child in children.get(path, ()) if child not in branch}
     knots = {path: place for place, (path, _) in enumerate(level for level in order if children.get(level[0]))}
+    is_full = len(knots) > MOST_LEVEL
     dots = {}
     for path, level in order:
         is_leaf = not children.get(path)
-        far = 0.0 if path == top else radius + outside[path] if is_leaf else radius * level / (depth + 0.35)
+        far = (
+            0.0
+            if path == top
+            else radius + outside[path]
+            if is_leaf
+            else radius * (level / (depth + 0.35)) ** (0.6 if is_full else 1)
+        )
         dots[path] = Dot(
             path,
             far * cos(turn[path]),
@@ -79,6 +90,7 @@ def draw(
             turn[path] * 180 / pi,
             is_leaf,
             level,
+            is_full and not is_leaf and level > 0,
             bool(knots.get(path, 0) % 2),
         )
     stems = tuple((path, child, _stem(dots[path], dots[child])) for path in dots for child in children.get(path, ()))

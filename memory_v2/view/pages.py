@@ -21,6 +21,8 @@ from memory_v2.view.web import Response, see
 
 MOST_ROWS = 300
 """Pages that the tree shows at once: what a person scrolls through, and a browser lays out within a frame or two."""
+MOST_OPEN = 60
+"""Pages that the tree shows with all branches open; with more, those below the first level open by a click."""
 MOST_SIBLINGS = 100
 """Children of a page that are shown at once."""
 MOST_LINES = 2_000
@@ -31,12 +33,12 @@ VERSION_LENGTH = 32
 
 @dataclass(frozen=True)
 class Row:
-    """A page in the tree. `folded` is how many pages below it are not shown."""
+    """A page in the tree, and how many pages are `below` it, shown or not."""
 
     page: PageInfo
     about: str
     children: tuple[Row, ...] = ()
-    folded: int = 0
+    below: int = 0
 
 
 def tree(visit: Visit) -> Response:
@@ -58,6 +60,8 @@ def tree(visit: Visit) -> Response:
         first=first,
         siblings=len(graph.children.get(top, ())),
         most=MOST_SIBLINGS,
+        rows=len(shown),
+        most_open=MOST_OPEN,
         loose=list(islice(graph.unreachable, MOST_SIBLINGS)) if top == ROOT and not first else [],
         loose_count=len(graph.unreachable),
         count=len(infos),
@@ -93,7 +97,7 @@ def _below(graph: Graph) -> dict[str, int]:
 def _row(graph: Graph, infos: dict[str, PageInfo], path: str, shown: set[str], below: dict[str, int]) -> Row:
     family = [child for child in graph.children.get(path, ()) if child in shown and child in infos]
     rows = tuple(_row(graph, infos, child, shown, below) for child in family)
-    return Row(infos[path], graph.descriptions.get(path, ""), rows, 0 if rows else below.get(path, 0))
+    return Row(infos[path], graph.descriptions.get(path, ""), rows, below.get(path, 0))
 
 
 def page(visit: Visit, path: str) -> Response:

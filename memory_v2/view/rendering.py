@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from memory_v2.entries.places import place_of
 from memory_v2.index.terms import places_of_words
+from memory_v2.storage.history import EXTERNAL
 from memory_v2.text.amounts import counted, counted_entries, dollars
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import readable
@@ -51,6 +52,10 @@ def _environment() -> Environment:
         "counted_entries": counted_entries,
         "dollars": dollars,
         "day_name": day_name,
+        "long_day": long_day,
+        "kind_name": kind_name,
+        "decider": decider,
+        "as_moment": datetime.fromisoformat,
         "share": share,
         "sign": sign,
         "diff_lines": diff_lines,
@@ -113,7 +118,22 @@ def day_of(when: datetime, calendar: Calendar) -> date:
 def day_name(day: date, today: date) -> str:
     """`Today`, `Yesterday`, or `Tuesday, 3 February 2026`."""
     names = {0: "Today", 1: "Yesterday"}
-    return names.get((today - day).days) or f"{day:%A}, {day.day} {day:%B %Y}"
+    return names.get((today - day).days) or long_day(day)
+
+
+def long_day(day: date) -> str:
+    """`Tuesday, 3 February 2026`."""
+    return f"{day:%A}, {day.day} {day:%B %Y}"
+
+
+def kind_name(kind: str) -> str:
+    """The kind of a change, for people to read."""
+    return "edit by hand" if kind == EXTERNAL else kind
+
+
+def decider(model: str) -> str:
+    """Who decided, for people to read."""
+    return "the offline planner" if model == "offline" else model
 
 
 def share(value: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -36,7 +37,9 @@ def trace(visit: Visit, name: str) -> Response:
         about, steps = summary(kept), list(_steps(kept, full))
     except MALFORMED as error:
         raise InvalidText(f"{name} is no whole trace ({type(error).__name__}: {error})") from error
-    return visit.show("trace", name=kept.name, about=about, steps=steps, full=full)
+    return visit.show(
+        "trace", name=kept.name, about=about, steps=steps, full=full, started=datetime.fromisoformat(about["started"])
+    )
 
 
 def _steps(kept: Trace, full: bool) -> Iterator[list[Line]]:

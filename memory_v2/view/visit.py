@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from memory_v2.errors import NotAllowed, SilicaError
 from memory_v2.memory import Memory
@@ -67,6 +67,11 @@ class Visit:
     def today(self) -> date:
         """The day of the visit."""
         return self.calendar.today
+
+    @property
+    def yesterday(self) -> date:
+        """The day before it."""
+        return self.today - timedelta(days=1)
 
     def at(self, *parts: str, anchor: str = "", **query: object) -> str:
         """The address of a view."""

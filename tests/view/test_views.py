@@ -224,3 +224,30 @@ def test_a_very_large_page_is_shown_in_parts_and_nothing_of_it_is_missing(tmp_pa
         assert "The end." in parts[-1]
         line = text[: text.index("The end.")].count("\n") + 1
         assert f"part={int(count) - 1}" in dict(page.ask(f"/page/memory?at={line}").headers)["Location"]
+
+
+def test_changes_are_named_as_people_name_them(page: Page) -> None:
+    html = page.text("/history")
+    assert "took back: Grace writes compilers." in html and "The build takes four minutes." in html
+    assert "Yesterday" in html and "decided by the offline planner" in html
+    capture = page.memory.history()[0]
+    assert "/obs-" in capture.first.summary and f"<h1>{capture.first.summary}" not in page.text(
+        f"/history/{capture.id}"
+    )
+    assert capture.id not in page.text(f"/compare?old={capture.id}").replace(f"/{capture.id}", "").replace(
+        f'title="{capture.id}"', ""
+    )
+    assert "edit by hand, " not in page.text("/lines/people")
+    (Path(page.memory.storage.where) / "people.md").write_text("# People\n\nTyped by hand.\n", "utf-8")
+    page.memory.history()
+    assert "edit by hand, " in page.text("/lines/people")
+
+
+def test_branches_of_a_large_tree_open_by_a_click(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        for name in ("a", "b"):
+            memory.create(name, f"# {name.upper()}\n\nWords.\n")
+            for number in range(40):
+                memory.create(f"{name}/{number}", f"# Page {number}\n\nWords.\n")
+        html = Page(memory).text("/")
+    assert html.count("<details data-branch=") == 2 and html.count("40 pages below") == 2

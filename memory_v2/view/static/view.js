@@ -10,6 +10,8 @@ async function load(address, signal) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
+document.querySelector(".top [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 // Search: the answers replace those on the page, or open below the field.
 let asking, pause, panel;
 function closePanel() {
@@ -88,6 +90,7 @@ async function refresh() {
   if (form || main.contains(document.activeElement?.closest("form")) || document.querySelector("[data-graph].moved")) return;
   const old = new Set([...main.querySelectorAll("p, li, tr, h2, pre")].map((part) => part.textContent));
   const open = main.querySelector("#days")?.checked;
+  const branches = new Set([...main.querySelectorAll("details[open]")].map((part) => part.dataset.branch));
   const focused = document.activeElement?.getAttribute?.("href");
   const read = await load(location.href).catch(() => null);
   const fresh = read?.getElementById("main");
@@ -96,6 +99,7 @@ async function refresh() {
   for (const part of main.querySelectorAll(".text p, .text li, .timeline li, .plain li, .tree li, .lines tr, .entries li")) {
     if (!old.has(part.textContent) && !part.querySelector("li")) part.classList.add("fresh");
   }
+  for (const part of main.querySelectorAll("details[data-branch]")) part.open = branches.has(part.dataset.branch);
   if (open && main.querySelector("#days")) main.querySelector("#days").checked = true;
   if (focused) main.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   graph();
