@@ -8,7 +8,7 @@ RELEASE := .release/bin
 PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit browser thorough record api demo demo-service contract images session release clean
+.PHONY: help setup test format lint types unit browser thorough record api demo demo-service contract images recording session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ demo: $(DEMO)/.ready ## grow a memory from half a year of notes: no key, no netw
 demo-service: $(READY) ## start the service, and let two agents share, hand over and go on
 	$(BIN)/python -m demo.service
 
+recording: $(READY) ## draw the session in a terminal that README shows
+	$(BIN)/python -m demo.recording docs/session.svg
+
 contract: $(READY) ## try the service against its OpenAPI document, with a key and with state: SECONDS=150
 	$(PYTHON) -m venv .contract
 	.contract/bin/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.32,<5'
@@ -85,7 +88,7 @@ images: ## check the Dockerfile and the compose file with their linters
 session: $(READY) ## replay a recorded session with a live model, and show what it was shown and decided
 	$(BIN)/python -m demo.session
 
-release: $(CLIENTS) ## build wheel and sdist, and those of the clients, check them, and try them in each Python that is there
+release: clients/js/node_modules clients/n8n/node_modules ## build wheel and sdist, and those of the clients, check them, and try them in each Python that is there
 	$(PYTHON) -m venv .release
 	$(RELEASE)/python -m pip install --quiet --disable-pip-version-check build twine check-wheel-contents
 	rm -rf dist

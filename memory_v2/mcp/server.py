@@ -34,7 +34,8 @@ _HINTS = {
     "search_memory": "memory: recall, look up what is known about the user, a project, a preference, a decision",
     "write_memory": "memory: remember, save a preference, a fact, a decision, a correction for later sessions",
 }
-"""By what a host that hides its tools behind a search finds them."""
+"""By what a host that hides its tools behind a search finds the two that every session needs. Claude Code loads them at
+once if it is told so, which costs some 900 tokens and saves a search before the first use."""
 
 _OUTPUT = {
     "type": "object",
@@ -112,6 +113,7 @@ class MemoryServer:
 
     def _tool(self, name: str, about: str, schema: Mapping[str, Any], *, is_read_only: bool) -> types.Tool:
         """A tool. None is destructive: whatever one changes, `undo_memory` takes back."""
+        hint = _HINTS.get(name)
         hints = types.ToolAnnotations(read_only_hint=is_read_only, destructive_hint=False, open_world_hint=False)
         return types.Tool(
             name=name,
@@ -119,7 +121,7 @@ class MemoryServer:
             input_schema=dict(schema),
             output_schema=_OUTPUT if self._is_structured else None,
             annotations=hints,
-            _meta={"anthropic/searchHint": _HINTS[name]} if name in _HINTS else None,
+            _meta={"anthropic/searchHint": hint, "anthropic/alwaysLoad": True} if hint else None,
         )
 
     def _named(self, about: str) -> str:

@@ -18,9 +18,9 @@ from memory_v2.operations.write import ensure_page
 from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode
 from memory_v2.tree.edit import inserted, is_bare, new_blocks, replaced, text_of, with_text
 from memory_v2.tree.merged import tidied
-from memory_v2.tree.page import parse_page
+from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
-from memory_v2.tree.source import NO_SOURCE, Source
+from memory_v2.tree.source import NO_SOURCE, Source, is_source_line
 
 
 @operation("create", changes="tree", recorded=True)
@@ -58,7 +58,7 @@ def replace_text(
     check_text(old, "a text")
     check_text(new, "a text")
     told = checked_source(source, date, context.calendar)
-    return _changed(context, path, lambda now: replaced(now, old, new), told)
+    return _changed(context, path, lambda now: replaced(now, old, new), told, _why_not(old))
 
 
 @operation("delete_folder", changes="tree", recorded=True)
@@ -107,8 +107,35 @@ def _below(draft: Draft, path: str) -> set[str]:
     return found
 
 
-def _changed(context: Context, path: str, change: Callable[[str], str], source: Source = NO_SOURCE) -> Result:
-    """The page with its text changed. What is new on it is from this source, and never from that of its page."""
+def _why_not(old: str) -> Callable[[Page], None]:
+    """Refuses to replace what stands only in the sections of a page that the program writes, and says what does."""
+
+    def check(page: Page) -> None:
+        if not old or old in page.body:
+            return
+        if link := next((link for link in page.children if old in link.line), None):
+            raise NotAllowed(f"it stands in the line by which {link.target!r} is listed, which follows that page")
+        if old in page.metadata:
+            raise NotAllowed("it stands in the metadata, which the program writes")
+
+    return check
+
+
+def _names_other_sources(before: Page, after: Page) -> bool:
+    """Whether the lines that name sources are as many as before, and say something else."""
+    was, now = ([block.text for block in page.blocks if is_source_line(block)] for page in (before, after))
+    return len(was) == len(now) and was != now
+
+
+def _changed(
+    context: Context,
+    path: str,
+    change: Callable[[str], str],
+    source: Source = NO_SOURCE,
+    check: Callable[[Page], None] = lambda page: None,
+) -> Result:
+    """The page with its text changed. What is new on it is from this source, and never from that of its page; if only
+    another source is named, nothing is."""
     path = page_path(path)
 
     def stage(draft: Draft) -> str:
@@ -116,8 +143,11 @@ def _changed(context: Context, path: str, change: Callable[[str], str], source: 
         page = draft.page(path)
         if page.piece is not None:
             raise NotAllowed(f"{path!r} holds part of a block too large for one page; it cannot be edited alone")
-        draft.put(with_text(page, change(text_of(page))))
-        name_source(draft, source)
+        check(page)
+        changed = with_text(page, change(text_of(page)))
+        draft.put(changed)
+        if not _names_other_sources(page, changed):
+            name_source(draft, source)
         return path
 
     return committed(context, stage)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from demo.recording import drawn
 from memory_v2.tree.block import parse_blocks
 
 HOME = Path(__file__).resolve().parents[2]
@@ -133,3 +134,10 @@ def test_the_files_of_the_architecture_are_there() -> None:
     )
     assert [name for name in named if not (HOME / name).exists()] == []
     assert len(named) > 30
+
+
+def test_the_picture_shows_what_the_commands_print() -> None:
+    def told(picture: str) -> str:
+        return re.sub(r"\b[0-9a-f]{12}\b|\d{4}-\d\d-\d\d", "…", picture)
+
+    assert told(drawn()) == told((HOME / "docs" / "session.svg").read_text("utf-8")), "draw it again: make recording"

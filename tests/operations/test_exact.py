@@ -259,3 +259,21 @@ def test_inserts_by_eight_at_once_all_survive(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         lines = text(memory, "log").splitlines()
     assert sorted(lines) == sorted(["begin", *(f"writer {w} number {n}" for w in range(8) for n in range(each))])
+
+
+def test_words_of_a_line_that_names_a_source_are_replaced_and_no_second_line_comes() -> None:
+    memory = offline()
+    memory.write("Priya Nair is our SRE.", "people", source="standup", date="2026-01-15")
+    memory.write("Ines pays the boat.", "people", source="dinner", date="2026-02-15")
+    memory.replace_text("people", "*Source: dinner", "*Source: lunch")
+    assert text(memory, "people").count("*Source:") == 1
+    [boat] = memory.search("who pays the boat", 1)
+    assert (boat.source, str(boat.date)) == ("lunch", "2026-02-15")
+
+
+@pytest.mark.parametrize(("old", "why"), [("is our SRE", "'people/priya' is listed"), ("size_bytes", "metadata")])
+def test_what_only_the_program_writes_is_not_replaced_and_the_error_says_what_it_is(old: str, why: str) -> None:
+    memory = offline()
+    memory.write("Priya Nair is our SRE.", "people/priya")
+    with pytest.raises(NotAllowed, match=why):
+        memory.replace_text("memory", old, "x")
