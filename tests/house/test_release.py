@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,28 @@ def test_the_registry_starts_the_same_command() -> None:
     runtime = [part for argument in package["runtimeArguments"] for part in (argument["name"], argument["value"])]
     arguments = [argument["value"] for argument in package["packageArguments"]]
     assert [*runtime, f"{package['identifier']}@{package['version']}", *arguments] == COMMAND
+
+
+def test_one_program_names_the_owner_in_all_files() -> None:
+    places = (
+        ROOT / place for place in ("release", "clients/n8n", "clients/js", "clients/python", "docs", "pyproject.toml")
+    )
+    files = [file for place in places for file in ([place] if place.is_file() else place.rglob("*")) if file.is_file()]
+    kept = [
+        file for file in files if not {"node_modules", "dist"} & set(file.parts) and file.suffix not in (".py", ".md")
+    ]
+    holding = {str(file.relative_to(ROOT)) for file in kept if b"OWNER" in file.read_bytes()}
+    owner = runpy.run_path(str(ROOT / "release" / "owner.py"))
+    assert holding == set(owner["FILES"])
+    for name in holding:
+        text = owner["named"]((ROOT / name).read_text("utf-8"), "acme/silica")
+        assert "OWNER" not in text and "acme" in text and "silica-memory" not in re.findall(r"github.com/\S+", text)
+
+
+def test_the_workflow_publishes_every_client_without_a_token() -> None:
+    text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    assert "distributed_memory-*" in text and "clients/js clients/n8n" in text.rpartition("publish-npm:")[2]
+    assert text.count("id-token: write") == 2 and not re.search(r"secrets\.|_TOKEN|password", text)
 
 
 def test_every_action_of_the_workflows_is_pinned_to_a_commit() -> None:

@@ -1,0 +1,113 @@
+"""How soon a person sees something: `python -m bench.view`, in Chromium, with 5,000 pages.
+
+First paint is beside that of a static page of the same bytes, from the standard library's server; an answer of the
+search beside plain FTS5 over the same blocks. Each round opens a browser's window without a cache. Needs what
+`tests/view/test_browser.py` needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from bench.growth import make_tree
+from bench.tables import Figures, table
+from memory_v2 import Memory
+from memory_v2.tree.page import parse_page
+from memory_v2.view.server import HOST, PageServer
+from memory_v2.view.visit import Subject
+from tests.view.test_browser import CHROMIUM, HERE, MISSING, NODE
+
+PAGES = 5_000
+ROUNDS = 9
+QUERY = "lantern violin"
+MOST_BYTES = 150_000
+"""The goal for a view with its stylesheet and script, in bytes."""
+VIEWS = {"tree": "/", "page": "/page/g0/p0", "graph": "/graph", "history": "/history", "search": f"/search?q={QUERY}"}
+
+
+def main() -> None:
+    """Prints first paint and bytes of each view, and how long an answer takes."""
+    if MISSING:
+        sys.exit(f"'make browser' installs what is missing: {', '.join(MISSING)}")
+    with tempfile.TemporaryDirectory() as place:
+        folder, plain = Path(place) / "memory", Path(place) / "plain"
+        plain.mkdir()
+        make_tree(folder, PAGES)
+        with Memory.open(folder, dense=False) as memory, PageServer(Subject.of(memory), 0) as server:
+            server.subject.warm()
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+            static = ThreadingHTTPServer((HOST, 0), partial(quiet, directory=str(plain)))
+            threading.Thread(target=static.serve_forever, daemon=True).start()
+            given: dict[str, object] = {
+                "link": server.link,
+                "chromium": CHROMIUM,
+                "base": "",
+                "views": VIEWS,
+                "query": QUERY,
+            }
+            given |= {"rounds": ROUNDS, "plain": str(plain), "plainAt": f"http://{HOST}:{static.server_address[1]}"}
+            environment = {**os.environ, "SILICA_SCENARIO": json.dumps(given)}
+            done = subprocess.run(
+                [NODE, "timing.js"], cwd=HERE, env=environment, check=True, stdout=subprocess.PIPE, text=True
+            )
+            found = json.loads(done.stdout)
+            rows: dict[str, Figures] = {}
+            for name, seen in found["views"].items():
+                paint, baseline = statistics.median(seen["paint"]), statistics.median(seen["plain"])
+                rows[name] = {
+                    "bytes": seen["bytes"],
+                    "paint, ms": paint,
+                    "static, ms": baseline,
+                    "ratio": paint / baseline,
+                }
+            print(
+                f"first paint at {PAGES:,} pages, median of {ROUNDS}; the goal is {MOST_BYTES:,} bytes\n{table(rows)}"
+            )
+            answer = statistics.median(found["answer"])
+            engine = statistics.median(_asked(server.subject))
+            words = statistics.median(_words(memory))
+            print(f"\nanswer in the page, from the last letter, with 120 ms of waiting for another: {answer:.0f} ms")
+            print(f"the search alone {engine:.1f} ms; plain FTS5 {words:.1f} ms; ratio {engine / words:.1f}")
+            server.stop()
+            static.shutdown()
+            server.subject.close()
+
+
+def _asked(subject: Subject) -> list[float]:
+    """Milliseconds of the search that the page makes."""
+    return [_ms(lambda: subject.quick.search(QUERY, 20)) for _ in range(ROUNDS)]
+
+
+def _words(memory: Memory) -> list[float]:
+    """Milliseconds of FTS5 over the same blocks."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE blocks USING fts5(text, tokenize = 'porter')")
+    for info in memory.list_files():
+        page = parse_page(info.path, memory.read(info.path))
+        connection.executemany("INSERT INTO blocks VALUES (?)", [(block.text,) for block in page.blocks])
+    asked = "SELECT text FROM blocks WHERE blocks MATCH ? ORDER BY bm25(blocks) LIMIT 20"
+    wanted = " OR ".join(QUERY.split())
+    return [_ms(lambda: connection.execute(asked, (wanted,)).fetchall()) for _ in range(ROUNDS)]
+
+
+def _ms(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1000
+
+
+if __name__ == "__main__":
+    main()
