@@ -66,9 +66,12 @@ class Call:
 
     def require_space(self) -> None:
         """Raises `Problem` if the tenant has more than its quota now."""
-        tier = TIERS[self.caller.tier]
-        if tier.storage_mb >= 0 and (used := self.transaction.used_bytes()) > tier.storage_mb * MEGABYTE:
-            raise Problem("MEMORY_LIMIT_EXCEEDED", storage_mb=tier.storage_mb, used_bytes=used)
+        megabytes = TIERS[self.caller.tier].storage_mb
+        if megabytes < 0 or self.parts.space.suffices(self.transaction, megabytes * MEGABYTE):
+            return
+        used = self.parts.space.measure(self.transaction)
+        if used > megabytes * MEGABYTE:
+            raise Problem("MEMORY_LIMIT_EXCEEDED", storage_mb=megabytes, used_bytes=used)
 
 
 def etag(document: Any) -> str:

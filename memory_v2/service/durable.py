@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 from sqlalchemy import Engine
 
+FLUSH = "SELECT pg_logical_emit_message(true, 'silica', '')"
+"""What makes PostgreSQL flush its log, when it is committed by itself."""
 Durable = Callable[[], None]
 """Returns once all that was committed before the call is durable. Raises what an outage raises."""
 
@@ -24,7 +26,7 @@ def durable(engine: Engine) -> Durable:
     def flush() -> None:
         """The server flushes its log up to this commit, together with those of others."""
         with engine.connect() as connection:
-            connection.exec_driver_sql("SELECT pg_logical_emit_message(true, 'silica', '')")
+            connection.exec_driver_sql(FLUSH)
 
     return flush
 

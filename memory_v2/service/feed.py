@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from itertools import takewhile
@@ -25,6 +26,8 @@ KEPT = 2_000
 """Events that a process keeps at hand for all its streams."""
 POLL_SECONDS = 0.25
 """How often the store is asked without a hint: what other processes write to one file is seen so late at most."""
+GATHER_SECONDS = 0.005
+"""How long after one look the next may begin: under load one look finds the events of many commits."""
 PING_SECONDS = 15.0
 """How often a silent stream says that it lives."""
 CHECK_SECONDS = 1.0
@@ -71,8 +74,10 @@ class Feed:
                     raise
                 self.failing = True
                 self._metrics.background_failures.labels("feed").inc()
+            looked = time.monotonic()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hint.wait(), POLL_SECONDS)
+            await asyncio.sleep(max(0.0, looked + GATHER_SECONDS - time.monotonic()))
             self._hint.clear()
 
     async def _follow(self) -> None:

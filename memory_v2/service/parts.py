@@ -16,6 +16,7 @@ from memory_v2.service.memories import Memories
 from memory_v2.service.observing import Metrics, request_log
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.redis_tier import RedisTier
+from memory_v2.service.space import Space
 from memory_v2.service.store import Store
 from memory_v2.service.tracing import Tracing, tracing_from
 
@@ -36,6 +37,7 @@ class Parts:
     redis: RedisTier | None = None
     tracing: Tracing | None = None
     is_ending: bool = False
+    space: Space = field(default_factory=Space)
     in_flight: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 

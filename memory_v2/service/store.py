@@ -15,14 +15,21 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, Protocol
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Delete,
     Engine,
+    Insert,
+    Select,
     Table,
+    Update,
+    bindparam,
     create_engine,
     event,
     func,
@@ -33,7 +40,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 
 from memory_v2.service import tables
-from memory_v2.service.durable import Durable, durable
+from memory_v2.service.durable import FLUSH, Durable, durable
 from memory_v2.service.patience import Patience
 
 Clock = Callable[[], float]
@@ -118,7 +125,7 @@ class Store:
         else:
             with self._transaction(tenant, writes) as opened:
                 yield opened
-        if writes:
+        if writes and self.is_sqlite:
             self._make_durable()
         for step in opened.after_commit:
             step()
@@ -137,8 +144,11 @@ class Store:
             except BaseException:
                 opened.end()
                 raise
-            connection.commit()  # if this fails, nobody knows whether it has happened
-            opened.end()
+            if writes and not self.is_sqlite:
+                connection.exec_driver_sql(f"COMMIT; {FLUSH}")  # no lock is held any more while the log is flushed
+            else:
+                connection.commit()
+            opened.end()  # if the commit fails, nobody knows whether it has happened
 
     def _begin(self, connection: Connection, tenant: str, writes: bool) -> None:
         """Begins a transaction by hand: one exchange with the server, not three."""
@@ -210,12 +220,14 @@ class Store:
 
 class Transaction:
     """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
-    `mine`. `after_commit` is called once all of it is durable, `at_end` when it is committed, or is known not to be."""
+    `mine`. `written` are the bytes it has stored so far. `after_commit` is called once all of it is durable, `at_end`
+    when it is committed, or is known not to be."""
 
     immediate: Immediate
 
     def __init__(self, connection: Connection, tenant: str, now: float) -> None:
         self.connection, self.tenant, self.now = connection, tenant, now
+        self.written = 0
         self.events: list[dict[str, Any]] = []
         self.after_commit: list[Callable[[], None]] = []
         self.at_end: list[Callable[[], None]] = []
@@ -232,9 +244,11 @@ class Transaction:
 
     def get(self, table: Table, record_id: str, lock: bool = False) -> Record | None:
         """A record, or `None`; with `lock`, it does not change until the transaction ends."""
-        query = select(table).where(self.mine(table), table.c.id == record_id)
-        row = self.connection.execute(query.with_for_update() if lock else query).mappings().first()
+        row = self.connection.execute(_get(table, lock), self._named(record_id)).mappings().first()
         return dict(row) if row else None
+
+    def _named(self, record_id: str) -> dict[str, Any]:
+        return {"my_tenant": self.tenant, "my_now": self.now, "my_id": record_id}
 
     def find(
         self, table: Table, *where: ColumnElement[bool], order: tuple[Any, ...] = (), limit: int = 1000
@@ -245,18 +259,18 @@ class Transaction:
 
     def insert(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
         """A new record in the place of one that may have expired. Raises `IntegrityError` if there is one."""
-        gone = (table.c.tenant == self.tenant) & (table.c.id == record_id) & (table.c.expires_at <= self.now)
-        self.connection.execute(table.delete().where(gone))
-        self.connection.execute(table.insert().values(tenant=self.tenant, id=record_id, **values))
+        self.connection.execute(_delete_ended(table), self._named(record_id))
+        self.connection.execute(_insert(table), {"tenant": self.tenant, "id": record_id, **values})
+        self.written += values.get("bytes", 0)
 
     def update(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
         """Changes a record."""
-        self.connection.execute(table.update().where(self.mine(table), table.c.id == record_id).values(**values))
+        self.connection.execute(_update(table), {**self._named(record_id), **values})
+        self.written += values.get("bytes", 0)
 
     def delete(self, table: Table, record_id: str) -> bool:
         """Removes a record; says whether there was one."""
-        done = self.connection.execute(table.delete().where(self.mine(table), table.c.id == record_id))
-        return done.rowcount > 0
+        return self.connection.execute(_delete(table), self._named(record_id)).rowcount > 0
 
     def lock(self, name: str) -> None:
         """Nobody else has the lock of this name until the transaction ends: for what is not a row yet."""
@@ -273,8 +287,7 @@ class Transaction:
 
     def used_bytes(self) -> int:
         """The bytes that count for the quota of this tenant."""
-        totals = (select(func.coalesce(func.sum(t.c.bytes), 0)).where(self.mine(t)) for t in tables.COUNTED)
-        return sum(int(self.connection.execute(total).scalar_one()) for total in totals)
+        return int(self.connection.execute(_used_bytes(), self._named("")).scalar_one())
 
     def emit(
         self,
@@ -304,9 +317,9 @@ class Transaction:
         """Gives the events their positions: the last thing before the commit."""
         if self.events:
             if self.connection.dialect.name == "postgresql":
-                self.connection.execute(select(func.pg_advisory_xact_lock(EVENTS_LOCK)))
+                self.connection.execute(_LOCK_EVENTS)
             for each in self.events:  # one by one, so that their order is that of the changes
-                self.connection.execute(tables.outbox.insert().values(**each))
+                self.connection.execute(_insert(tables.outbox), each)
 
 
 class ImmediateRows:
@@ -321,8 +334,8 @@ class ImmediateRows:
 
     def get_all(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values whose time is not over, by key."""
-        rows = self._transaction.find(tables.immediate, tables.immediate.c.id.in_(keys))
-        return {row["id"]: row["value"] for row in rows}
+        wanted = self._transaction._named("") | {"my_ids": list(keys)}
+        return {row.id: row.value for row in self._transaction.connection.execute(_immediate_values(), wanted)}
 
     def set(self, values: Mapping[str, Any], seconds: float) -> None:
         """Keeps values, by key, for so many seconds from now."""
@@ -330,19 +343,81 @@ class ImmediateRows:
 
     def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> None:
         """Rows with these values and sizes."""
-        dialect = postgresql if self._transaction.connection.dialect.name == "postgresql" else sqlite
-        end, tenant = self._transaction.now + seconds, self._transaction.tenant
+        end, transaction = self._transaction.now + seconds, self._transaction
         rows = [
-            {"tenant": tenant, "id": key, "value": value, "expires_at": end, "bytes": size}
+            {"tenant": transaction.tenant, "id": key, "value": value, "expires_at": end, "bytes": size}
             for key, (value, size) in values.items()
         ]
-        new = dialect.insert(tables.immediate).values(rows)
-        changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
-        self._transaction.connection.execute(new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed))
+        transaction.connection.execute(_upsert_immediate(transaction.connection.dialect.name), rows)
+        transaction.written += sum(size for _, size in values.values())
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
         self._transaction.delete(tables.immediate, key)
+
+
+# The statements that each request runs are built once: building one costs more than running it.
+
+
+def _alive(table: Table) -> ColumnElement[bool]:
+    alive = or_(table.c.expires_at.is_(None), table.c.expires_at > bindparam("my_now"))
+    return (table.c.tenant == bindparam("my_tenant")) & alive
+
+
+def _mine(table: Table) -> ColumnElement[bool]:
+    return _alive(table) & (table.c.id == bindparam("my_id"))
+
+
+@cache
+def _get(table: Table, lock: bool) -> Select[Any]:
+    query = select(table).where(_mine(table))
+    return query.with_for_update() if lock else query
+
+
+@cache
+def _insert(table: Table) -> Insert:
+    return table.insert()
+
+
+@cache
+def _update(table: Table) -> Update:
+    return table.update().where(_mine(table))
+
+
+@cache
+def _delete(table: Table) -> Delete:
+    return table.delete().where(_mine(table))
+
+
+@cache
+def _delete_ended(table: Table) -> Delete:
+    ended = table.c.expires_at <= bindparam("my_now")
+    return table.delete().where(table.c.tenant == bindparam("my_tenant"), table.c.id == bindparam("my_id"), ended)
+
+
+@cache
+def _used_bytes() -> Select[Any]:
+    def total(table: Table) -> Any:
+        return select(func.coalesce(func.sum(table.c.bytes), 0)).where(_alive(table)).scalar_subquery()
+
+    return select(reduce(add, map(total, tables.COUNTED)))
+
+
+@cache
+def _immediate_values() -> Select[Any]:
+    table = tables.immediate
+    return select(table.c.id, table.c.value).where(_alive(table), table.c.id.in_(bindparam("my_ids", expanding=True)))
+
+
+@cache
+def _upsert_immediate(dialect: str) -> Insert:
+    new: Any = (postgresql if dialect == "postgresql" else sqlite).insert(tables.immediate)
+    changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
+    upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
+    return upsert
+
+
+_LOCK_EVENTS = select(func.pg_advisory_xact_lock(EVENTS_LOCK))
 
 
 def _engine(url: str) -> Engine:
