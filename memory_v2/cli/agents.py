@@ -267,8 +267,11 @@ def config(chosen: ChosenMemory) -> Iterator[Output]:
     "--port", type=click.IntRange(0, 65_535), default=SERVICE_PORT, show_default=True, help="The port; 0: any free one."
 )
 @click.option("--model", metavar="NAME", help="The model of the memory. Default: SILICA_MEMORY_MODEL, else offline.")
+@click.option("--origin", "origins", metavar="URL", multiple=True, help="Also answer web pages of this origin.")
 @click.pass_context
-def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str | None) -> None:
+def serve(
+    ctx: click.Context, path: str | None, host: str, port: int, model: str | None, origins: tuple[str, ...]
+) -> None:
     """Serve the memory to many agents, over REST, WebSocket and SSE.
 
     All is kept in the memory's folder: the pages, and one SQLite file. The first start prints a key, once. It needs the
@@ -293,7 +296,7 @@ def serve(ctx: click.Context, path: str | None, host: str, port: int, model: str
     settings = Settings.from_environment(os.environ, path, model)
     databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
     addresses = databases[DATABASE_URL], databases[REDIS_URL]
-    ctx.obj = ServiceOptions(settings.path, host, port, *addresses, model, settings.s3)
+    ctx.obj = ServiceOptions(settings.path, host, port, *addresses, model, settings.s3, origins)
     if ctx.invoked_subcommand is None:
         _service().serve(ctx.obj, _report)
 

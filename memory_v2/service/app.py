@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from fastapi import FastAPI, Request, Response
@@ -14,6 +14,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import func, select
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
@@ -27,6 +28,7 @@ from memory_v2.service.routes import events, memory, work
 from memory_v2.service.viewing import BASE as VIEW
 from memory_v2.service.viewing import Viewing
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 SWEEP_SECONDS = 30.0
 """How often what has expired is removed; until then it only takes room."""
 EVENT_SECONDS = 86_400.0
@@ -37,8 +39,8 @@ _ROUTERS = (memory.router, work.router, events.router)
 _BY_STATUS = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 415: "UNSUPPORTED_MEDIA_TYPE"}
 
 
-def application(parts: Parts) -> FastAPI:
-    """The service over these parts."""
+def application(parts: Parts, origins: Sequence[str] = ()) -> FastAPI:
+    """The service over these parts; web pages of these origins may use it too."""
     app = FastAPI(
         title="Silica Memory",
         version=__version__,
@@ -60,6 +62,10 @@ def application(parts: Parts) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(GZipMiddleware, minimum_size=2_000)
     app.add_middleware(Edge, parts=parts)
+    if origins:  # outermost: a browser asks first, without a key
+        app.add_middleware(
+            CORSMiddleware, allow_origins=origins, allow_methods=METHODS, allow_headers=["*"], expose_headers=["*"]
+        )
     return app
 
 

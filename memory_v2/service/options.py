@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080
 DATABASE_URL = "DATABASE_URL"
 REDIS_URL = "REDIS_URL"
+_ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?")
 INSTALL = "pip install 'silica-memory[service]'"
 DATABASE_FILE = "service.sqlite3"
 """The name of the embedded store, beside the pages in the memory's folder."""
@@ -31,6 +33,13 @@ class ServiceOptions:
     redis: str = ""
     model: str | None = None
     s3: S3Settings | None = None
+    origins: tuple[str, ...] = ()
+    """Web pages of these origins may use the service with a key of theirs."""
+
+    def __post_init__(self) -> None:
+        """Raises `InvalidSetting` for what no browser sends as an origin."""
+        if wrong := [origin for origin in self.origins if not _ORIGIN.fullmatch(origin)]:
+            raise InvalidSetting(f"{wrong[0]!r} is no origin of web pages: it is like https://app.example.org")
 
     @property
     def database_url(self) -> str:

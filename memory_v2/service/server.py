@@ -63,7 +63,7 @@ def serve(options: ServiceOptions, on_start: Callable[[str, str | None], None]) 
     host, port = listening.getsockname()[:2]
     on_start(f"http://{host}:{port}", token)
     config = uvicorn.Config(
-        application(parts),
+        application(parts, options.origins),
         log_config=None,
         access_log=False,
         lifespan="on",

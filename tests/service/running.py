@@ -69,14 +69,18 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, database: str = "", redis: str = "", s3: S3Settings | None = None) -> Iterator[Running]:
+def running(
+    folder: Path, database: str = "", redis: str = "", s3: S3Settings | None = None, origins: tuple[str, ...] = ()
+) -> Iterator[Running]:
     """Starts a service over a folder or a bucket, on a database or on a file in the folder, and stops it."""
     clock = Clock()
-    options = ServiceOptions(folder, database=database, redis=redis, s3=s3)
+    options = ServiceOptions(folder, database=database, redis=redis, s3=s3, origins=origins)
     migrate(options.database_url)
     parts = Parts.of(options, clock)
     listening = socket.create_server((HOST, 0), backlog=512)
-    config = uvicorn.Config(application(parts), log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        application(parts, options.origins), log_config=None, access_log=False, timeout_graceful_shutdown=5
+    )
     server = Server(config, parts)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

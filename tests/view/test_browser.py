@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from memory_v2 import Memory
+from tests.service.running import running
 
-from .conftest import Page, serving
+from .conftest import Page, grown, serving
 from .hostile import PAGES
 
 HERE = Path(__file__).parent / "browser"
@@ -37,14 +38,22 @@ SECONDS = 240
 """How long a scenario may take on a machine that does other things too."""
 
 
-def play(name: str, link: str, memory: Path) -> None:
-    """Plays a scenario; what it complains of is the failure."""
+def play(name: str, link: str, memory: Path, key: str = "") -> None:
+    """Plays a scenario at a page, or at a service's with a key; what it complains of is the failure."""
     if MISSING:
         reason = f"'make browser' installs what is missing: {', '.join(MISSING)}"
         if os.environ.get("SILICA_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    given = {"link": link, "memory": str(memory), "chromium": CHROMIUM, "python": sys.executable}
+    base = "/view" if key else ""
+    given = {
+        "link": link,
+        "key": key,
+        "base": base,
+        "memory": str(memory),
+        "chromium": CHROMIUM,
+        "python": sys.executable,
+    }
     environment = {**os.environ, "SILICA_SCENARIO": json.dumps(given), "SILICA_MEMORY_DENSE": "off"}
     done = subprocess.run(
         [NODE, "play.js", name], cwd=HERE, env=environment, capture_output=True, text=True, timeout=SECONDS
@@ -58,6 +67,13 @@ def play(name: str, link: str, memory: Path) -> None:
 def test_a_person_does(page: Page, scenario: str) -> None:
     with serving(page.memory, tuple(page.subject.notes)) as server:
         play(scenario, server.link, Path(page.memory.storage.where))
+
+
+@pytest.mark.parametrize("scenario", ["reading", "searching", "editing", "undoing", "living", "keys", "plain"])
+def test_a_person_does_at_a_service(tmp_path: Path, scenario: str) -> None:
+    grown(tmp_path).close()
+    with running(tmp_path) as service:
+        play(scenario, f"{service.address}/view/", tmp_path, service.key(scopes=["admin"]))
 
 
 def test_hostile_pages_run_nothing_and_fetch_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ const args = ["--no-sandbox", "--disable-background-networking", "--disable-comp
 const browser = await chromium.launch({ executablePath: given.chromium, args });
 let state;
 
+// The whole address of a view.
+export const at = (address) => new URL((address.startsWith(given.base) ? "" : given.base) + address, given.link).href;
+
 // A tab of the page. Whatever it asks another host for, says as an error, or pops up, fails the scenario.
 export const wrong = [];
 export async function open(address, options = {}) {
@@ -32,10 +35,16 @@ export async function open(address, options = {}) {
   });
   if (!state) {
     await page.goto(given.link);
+    if (given.key) {
+      if (options.javaScriptEnabled !== false) assert.deepEqual(await violations(page), []);
+      await page.fill("#key", given.key);
+      await page.click("text=Sign in >> visible=true >> nth=-1");
+      await page.waitForURL((url) => url.pathname === `${given.base}/`);
+    }
     await page.waitForURL((url) => !url.search);
     state = await context.storageState();
   }
-  await page.goto(new URL(address, given.link).href);
+  await page.goto(at(address));
   return page;
 }
 

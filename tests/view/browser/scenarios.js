@@ -1,5 +1,5 @@
 // What a person does with the page, scenario by scenario.
-import { open, silica, violations, wrong, assert, given } from "./browser.js";
+import { at, open, silica, violations, wrong, assert, given } from "./browser.js";
 
 const main = (page) => page.locator("main");
 
@@ -38,7 +38,7 @@ export async function searching() {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/page\/projects\/silica#L3/);
-  await page.goto(new URL("/search", given.link).href);
+  await page.goto(at("/search"));
   await page.fill("#q", "compilers leeks");
   await page.locator("#results", { hasText: "Leeks" }).waitFor();
   assert.match(page.url(), /q=compilers\+leeks/);
@@ -115,9 +115,9 @@ export async function keys() {
   assert.match(silica("read", "people"), /Typed without a mouse/);
   for (const [key, address] of [["h", "history"], ["g", "graph"], ["n", "entries"], ["t", "traces"], ["?", "help"], ["p", ""]]) {
     await page.keyboard.press(key);
-    await page.waitForURL(new RegExp(`:\\d+/${address}$`));
+    await page.waitForURL(at(`/${address}`));
   }
-  await page.goto(new URL("/graph", given.link).href);
+  await page.goto(at("/graph"));
   await page.focus("[data-graph]");
   const box = () => page.getAttribute("[data-graph] svg", "viewBox");
   const before = await box();
@@ -125,7 +125,7 @@ export async function keys() {
   await page.keyboard.press("ArrowLeft");
   assert.notEqual(await box(), before);
   await page.keyboard.press("0");
-  await page.goto(new URL("/help", given.link).href);
+  await page.goto(at("/help"));
   await page.check("#keys-off");
   await page.locator("h1").click();
   await page.keyboard.press("h");
@@ -143,7 +143,7 @@ export async function plain() {
   assert.equal(await page.locator("#results mark").first().innerText(), "Staging");
   await page.click("#results h2 a");
   await page.waitForURL(/projects\/silica#L3/);
-  await page.goto(new URL("/graph", given.link).href);
+  await page.goto(at("/graph"));
   await page.click("summary");
   await page.click(".list >> text=people");
   await page.click("#edit");
@@ -158,7 +158,7 @@ export async function hostile() {
   assert.equal(bad.length, 31);
   const own = ["/", "/history", "/search?q=evil+script", "/entries", "/graph"];
   for (const address of [...own, ...bad, ...bad.map((path) => path.replace("/page/", "/edit/"))]) {
-    await page.goto(new URL(address, given.link).href);
+    await page.goto(at(address));
     const seen = await page.evaluate(() => ({
       ran: "ran" in window,
       parts: document.querySelectorAll("main script, main img, main iframe, main style, main object, main embed, main base, main meta").length,
@@ -188,16 +188,16 @@ export async function everybody() {
   const narrow = { viewport: { width: 320, height: 640 }, colorScheme: "dark" };
   for (const options of [{}, narrow]) {
     const page = await open("/", options);
-    const change = await page.goto(new URL("/history", given.link).href).then(() => page.getAttribute(".timeline a.what", "href"));
-    const trace = await page.goto(new URL("/traces", given.link).href).then(() => page.getAttribute(".timeline a.what", "href"));
-    const entry = await page.goto(new URL("/entries", given.link).href).then(() => page.getAttribute(".entries a", "href"));
+    const change = await page.goto(at("/history")).then(() => page.getAttribute(".timeline a.what", "href"));
+    const trace = await page.goto(at("/traces")).then(() => page.getAttribute(".timeline a.what", "href"));
+    const entry = await page.goto(at("/entries")).then(() => page.getAttribute(".entries a", "href"));
     const views = [
       "/", "/page/projects/silica", "/lines/projects/silica", "/edit/people", "/graph", "/search", "/search?q=staging",
       "/history", change, "/compare?old=" + change.split("/")[2], "/entries", entry, "/traces", trace, trace + "?full=yes",
       "/notes", "/notes/0", "/notes/0/audit", "/notes/0/note/2026-02-03.md", "/help", "/page/nowhere", "/nowhere",
     ];
     for (const view of views) {
-      await page.goto(new URL(view, given.link).href);
+      await page.goto(at(view));
       if (view.startsWith("/page/projects")) await page.check("#days");
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(over <= 0, `${view} is ${over} pixels too wide`);
