@@ -1,4 +1,4 @@
-"""The hosts that are known, a row each: where each lists servers, hooks and skills, as its documentation says."""
+"""The known hosts, a row each: where each lists servers, hooks and skills. Those of docs/agents.md were run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ CODEX = Host(
     "codex",
     "Codex",
     here=("{codex}",),
-    then="start a new session, trust the project, and the hook with /hooks; it asks before it uses a tool",
+    then="start a new session, trust the project, and the hook with /hooks",
     servers=("{codex}/config.toml", "{project}/.codex/config.toml"),
     keys=("mcp_servers",),
     hooks=("{codex}/hooks.json", "{project}/.codex/hooks.json"),
@@ -90,7 +90,7 @@ COPILOT_CLI = Host(
     "copilot-cli",
     "Copilot CLI",
     here=("{home}/.copilot/config.json", "{home}/.copilot/mcp-config.json"),
-    then="start a new session; /mcp show lists the server",
+    then="start a new session, with --allow-tool=silica-memory if it need not ask; /mcp show lists the server",
     servers=("{home}/.copilot/mcp-config.json", ""),
     entry=_of_copilot,
     hooks=("{home}/.copilot/hooks/NAME.json", ""),

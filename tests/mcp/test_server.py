@@ -43,6 +43,15 @@ async def test_an_agent_writes_finds_reads_divides_and_takes_back(mode: Mode) ->
 
 
 @ages
+async def test_a_host_that_hides_its_tools_loads_two_at_once_and_finds_them_by_what_they_are_for(mode: Mode) -> None:
+    async with connected(served(), mode=mode) as client:
+        told = {tool.name: tool.meta for tool in (await client.list_tools()).tools if tool.meta}
+    assert told.keys() == {"search_memory", "write_memory"}
+    assert all(meta["anthropic/alwaysLoad"] for meta in told.values())
+    assert "remember" in told["write_memory"]["anthropic/searchHint"]
+
+
+@ages
 async def test_agents_capture_at_the_same_time_and_no_page_changes(mode: Mode) -> None:
     memory = served()
 

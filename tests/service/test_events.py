@@ -220,3 +220,43 @@ def test_a_socket_that_does_not_read_delays_nobody(shared: Running, tenant: str)
             assert told(listening)["event"] == "memory.updated"
         for _ in range(40):
             assert told(stalled)["event"] == "memory.updated"
+
+
+def test_another_tenants_subscription_is_that_of_nobody(shared: Running, tenant: str) -> None:
+    """By socket, whether it is named in the address or in the first message, and by SSE."""
+    mine, other = shared.client("hawk", tenant), shared.client("hawk", f"{tenant}-2", scopes=["admin"])
+    theirs = mine.post("/subscribe", json={}).json()["subscription_id"]
+    nobodys = str(uuid.uuid4())
+
+    def refusals(subscription: str) -> list[str]:
+        with socket(shared, other, f"subscription={subscription}") as listening:
+            told_at_once = told(listening), closed_with(listening)
+        with socket(shared, other, "") as listening:
+            listening.send(json.dumps({"action": "subscribe", "subscription_id": subscription}))
+            told_later = told(listening), closed_with(listening)
+        by_sse = other.get("/events", params={"subscription": subscription})
+        answers = [*told_at_once, *told_later, by_sse.status_code, by_sse.json()]
+        for answer in answers:
+            if isinstance(answer, dict):
+                answer.pop("request_id")
+        return [str(answer).replace(subscription, "ID") for answer in answers]
+
+    answers = refusals(theirs)
+    assert answers == refusals(nobodys) and [answers[1], answers[3], answers[4]] == ["4404", "4404", "404"]
+
+
+def closed_with(listening: Connection) -> int:
+    with pytest.raises(ConnectionClosed) as closed:
+        listening.recv(timeout=5)
+    assert closed.value.rcvd is not None
+    return closed.value.rcvd.code
+
+
+def test_another_tenants_cursor_tells_nothing_of_its_changes(shared: Running, tenant: str) -> None:
+    mine, other = shared.client("hawk", tenant), shared.client("hawk", f"{tenant}-2", scopes=["admin"])
+    cursor = mine.post("/subscribe", json={}).json()["cursor"]
+    mine.post("/entries", json={"data": {"content": {"secret": 1}}, "visibility": "public"})
+    seen = other.post("/entries", json={"data": {}}).json()["id"]
+    with socket(shared, other, f"cursor={cursor}") as listening:
+        assert told(listening)["event"] == "subscribed"
+        assert told(listening)["data"]["entry_id"] == seen

@@ -206,3 +206,11 @@ def test_the_endpoints_of_the_specification_are_there(shared: Running, operation
     method, path = operation.split()
     document = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()
     assert method.lower() in document["paths"][f"{BASE}{path}"]
+
+
+def test_a_large_answer_is_compressed(shared: Running) -> None:
+    client = shared.client("hawk")
+    made = client.post("/entries", json={"data": {"content": {"text": "leek " * 2_000}}}).json()
+    answer = client.get(f"/entries/{made['id']}")
+    assert answer.headers["content-encoding"] == "gzip" and answer.json() == made
+    assert int(answer.headers["content-length"]) < 1_000
