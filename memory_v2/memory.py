@@ -176,11 +176,17 @@ class Memory:
         self._engine.recovery.attempt()
         return self._engine.recovery.waiting
 
-    def with_model(self, model: Model, seconds: float) -> Memory:
-        """The same memory, where another model decides, with so many seconds for one operation; it shares the index."""
+    def watch(self) -> None:
+        """Looks for edits by hand, if it is time. While this is called every second, no method waits for such a look,
+        which takes long in a large memory."""
+        operations.context.watch(self._engine.context)
+
+    def with_model(self, model: Model, seconds: float, traces: int | None = None) -> Memory:
+        """The same memory, where another model decides, with so many seconds for one operation; it shares the index,
+        and keeps other `traces` if that is said."""
         other = copy(self)
         other.__dict__.pop("entries", None)
-        other._engine = self._engine.with_model(model, seconds)
+        other._engine = self._engine.with_model(model, seconds, traces)
         return other
 
     def read(self, path: PageOrRoot = ROOT) -> str:

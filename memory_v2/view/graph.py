@@ -45,7 +45,6 @@ def graph(visit: Visit) -> Response:
         way=whole.breadcrumb(top),
         picture=picture,
         names=names,
-        branches={dot.path: dot.branch for dot in picture.dots},
         titles={path: readable(whole.pages[path].title) for path in shown},
         folded=folded,
         children=children,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from urllib.parse import unquote, urlsplit
 
-from memory_v2.errors import InvalidSetting
+from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
 from memory_v2.view.live import Changes, stream_of
@@ -80,11 +81,17 @@ class PageServer(ThreadingHTTPServer):
             if not self.streams.acquire(blocking=False):
                 return  # the browser asks again later
             try:
-                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self.is_over.wait)
+                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self._wait)
             finally:
                 self.streams.release()
 
         return stream(events())
+
+    def _wait(self, seconds: float) -> None:
+        """Meanwhile, somebody has the page open: edits by hand are looked for, so that no view waits for that."""
+        if not self.is_over.wait(seconds):
+            with suppress(SilicaError):  # whoever opens a view learns why
+                self.subject.memory.watch()
 
     def stop(self) -> None:
         """Ends the streams and the server."""

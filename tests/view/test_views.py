@@ -190,7 +190,18 @@ def test_a_large_tree_is_folded(tmp_path: Path) -> None:
         graph = page.text("/graph")
         assert graph.count('class="dot ') <= 320 and "as many as can be read" in graph
         assert graph == page.text("/graph")
-        assert 'data-page="b11/p59"' in page.text("/graph?under=b11")
+        assert 'href="/page/b11/p59" tabindex' in page.text("/graph?under=b11")
+
+
+def test_a_deep_tree_is_shown_some_levels_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("# Memory\n\n## Links\n\n- [[p0]]\n")
+    for number in range(299):
+        (tmp_path / f"p{number}.md").write_text(f"# Page {number}\n\n## Links\n\n- [[p{number + 1}]]\n")
+    (tmp_path / "p299.md").write_text("# The last\n")
+    with Memory.open(tmp_path) as memory:
+        page = Page(memory)
+        (below,) = re.findall(r'href="(/\?under=p\d+)">\d+ pages below', page.text("/"))
+        assert below in page.text("/") and "p20" in page.text(below)
 
 
 def test_a_page_with_many_children_is_paged(tmp_path: Path) -> None:
