@@ -108,7 +108,7 @@ def page(visit: Visit, path: str) -> Response:
     path = _named(visit, path)
     text = visit.memory.read(path)
     read = parse_page(path, text)
-    parts = list(parts_of([block.text for block in parse_page(path, _without_metadata(read)).blocks]))
+    parts = list(parts_of([block.text for block in parse_page(path, without_metadata(read)).blocks]))
     if line := visit.number("at"):
         part = max((number for number, (above, _, _) in enumerate(parts) if above < line), default=0)
         starts = [dated.lines[0] for dated in visit.memory.days(path) if dated.lines[0] <= line]
@@ -136,7 +136,8 @@ def page(visit: Visit, path: str) -> Response:
     )
 
 
-def _without_metadata(read: Page) -> str:
+def without_metadata(read: Page) -> str:
+    """The text of a page without the section that the program alone writes."""
     return read.text.removesuffix(read.metadata) if read.metadata else read.text
 
 
@@ -172,6 +173,7 @@ def lines(visit: Visit, path: str) -> Response:
         first=first,
         most=MOST_LINES,
         count=len(blamed),
+        made_by=next(iter(visit.memory.history(path)[-1:]), None),
     )
 
 

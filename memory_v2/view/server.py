@@ -39,6 +39,7 @@ class PageServer(ThreadingHTTPServer):
         """Listens on a port of this machine; 0 is any free one. Raises `InvalidSetting`."""
         self.subject = subject
         self.is_over = threading.Event()
+        self._watching = threading.Lock()
         self.streams = threading.BoundedSemaphore(MOST_STREAMS)
         try:
             super().__init__((HOST, port), _Handler)
@@ -89,14 +90,16 @@ class PageServer(ThreadingHTTPServer):
 
     def _wait(self, seconds: float) -> None:
         """Meanwhile, somebody has the page open: edits by hand are looked for, so that no view waits for that."""
-        if not self.is_over.wait(seconds):
-            with suppress(SilicaError):  # whoever opens a view learns why
+        self.is_over.wait(seconds)
+        with self._watching, suppress(SilicaError):  # whoever opens a view learns why
+            if not self.is_over.is_set():
                 self.subject.memory.watch()
 
     def stop(self) -> None:
         """Ends the streams and the server."""
         self.is_over.set()
-        self.shutdown()
+        with self._watching:  # the memory is closed next
+            self.shutdown()
 
 
 class _Handler(BaseHTTPRequestHandler):

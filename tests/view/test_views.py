@@ -86,6 +86,7 @@ def test_a_place_in_a_page_is_reached_by_its_line(page: Page) -> None:
 
 def test_a_line_leads_to_the_change_that_brought_it_and_that_to_its_trace(page: Page) -> None:
     change = re.findall(r'href="(/history/\w+)"', page.text("/lines/projects/silica"))[0]
+    assert "The page itself was made by" in page.text("/lines/projects/silica")
     html = page.text(change)
     assert "<ins" in html and "Staging is at staging.example.org" in html
     trace = re.findall(r'href="(/trace/[\w-]+)"', html)[0]
