@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from heapq import nlargest
@@ -248,10 +247,3 @@ def _named(visit: Visit, path: str) -> str:
         missing.similar = similar_paths(path, graph.pages)
         raise missing
     return path
-
-
-def families(graph: Graph, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The pages that each of these links to, for the list beside the picture."""
-    for path in paths:
-        if targets := [edge.target for edge in graph.links.get(path, ())]:
-            yield path, targets
