@@ -1,6 +1,7 @@
-"""Pictures of every view, to look at: `python -m tests.view.pictures FOLDER`, with memories of 0, 7, 300 and 5,000 pages.
+"""Pictures of every view, to look at: `python -m tests.view.pictures FOLDER [SIZE …]`.
 
-They are taken light and dark, 360 and 1,280 pixels wide. Needs what `test_browser.py` needs.
+They are taken with memories of 0, 7, 300 and 5,000 pages, light and dark, 360 and 1,280 pixels wide. Needs what
+`test_browser.py` needs.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ VIEWS = {
     "search": "/search?q=staging+lantern",
     "nowhere": "/page/nowhere",
 }
+SIZES = (0, 7, 300, 5_000)
 OF_NOTES = {"index": "/notes/0", "audit": "/notes/0/audit", "note": "/notes/0/note/log.md"}
 
 
 def main() -> None:
     """Takes the pictures, a folder for each size."""
-    for size in (0, 7, 300, 5_000):
+    for size in map(int, sys.argv[2:] or SIZES):
         folder = Path(sys.argv[1]).resolve() / str(size)
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as place:
