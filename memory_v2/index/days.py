@@ -5,9 +5,9 @@ after it was written is one that it only speaks of. Else it is the day on which 
 history knows. What is older than the history, or not yet in it, has the day of its page.
 
 The table `written` is the history, added up. It has a row for each line that is or was in the tree: the revision that
-brought it, the last one that added it once more, and how often it is there now. A line that stays in the tree keeps its revision, whichever page it moves to,
-and so does one that an undo or an edit by hand brings back. The rows depend on the history alone, however many
-revisions are read at a time.
+brought it, the last one that added it once more, and how often it is there now. A line that stays in the tree keeps its
+revision, whichever page it moves to, and so does one that an undo or an edit by hand brings back. The rows depend on
+the history alone, however many revisions are read at a time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Past(Protocol):
 class Line(NamedTuple):
     """A line: when it was written, in seconds since 1970, by which revision from the first, and how often it is in the
     tree. One that `was_there` is at least as old as that: it stood there before the history began. When an
-    `imported` one was said is not known. `added` is the last revision that added the line once more, to another page."""
+    `imported` one was said is not known. `added` is the last revision that added the line once more."""
 
     written: int
     turn: int
