@@ -9,9 +9,9 @@ from math import cos, pi, sin, sqrt
 
 LEAF = 17.0
 """How far leaves are apart on the circle: the height of a name."""
-LEAST_RADIUS = 150.0
-NAMES = 150.0
-"""Room for the names outside a circle."""
+LEAST_RADIUS = 110.0
+AROUND_NAME, LETTER = 24.0, 7.0
+"""How much room a name takes outside a circle, and each letter of it."""
 MOST_ON_CIRCLE = 80
 """With more leaves, every other stands on a second circle outside the names of the first: half the width, and names
 twice as large."""
@@ -54,7 +54,11 @@ class Picture:
 
 
 def draw(
-    top: str, children: Mapping[str, Sequence[str]], links: Sequence[tuple[str, str]], sizes: Mapping[str, int]
+    top: str,
+    children: Mapping[str, Sequence[str]],
+    links: Sequence[tuple[str, str]],
+    sizes: Mapping[str, int],
+    names: Mapping[str, str],
 ) -> Picture:
     """The picture of a tree with these other links."""
     order = _depth_first(top, children)
@@ -62,7 +66,8 @@ def draw(
     depth = max(level for _, level in order)
     circles = 1 + (len(leaves) > MOST_ON_CIRCLE)
     radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / circles / (2 * pi)) if depth else 0.0
-    outside = {path: NAMES * (place % circles) for place, path in enumerate(leaves)}
+    room = AROUND_NAME + LETTER * max(map(len, names.values()))
+    outside = {path: room * (place % circles) for place, path in enumerate(leaves)}
     turn = {path: 2 * pi * place / len(leaves) - pi / 2 for place, path in enumerate(leaves)}
     for path, _ in reversed(order):  # children before their parents
         if family := children.get(path):
@@ -99,7 +104,7 @@ def draw(
     above = {child: path for path in dots for child in children.get(path, ())}
     stems = tuple((number[above[path]], _stem(dots[above[path]], dots[path])) for path in dots if path in above)
     others = tuple((number[start], number[end], _chord(dots[start], dots[end])) for start, end in links)
-    return Picture(2 * (radius + circles * NAMES), tuple(dots.values()), stems, others)
+    return Picture(2 * (radius + circles * room), tuple(dots.values()), stems, others)
 
 
 def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:

@@ -158,7 +158,8 @@ def raw(visit: Visit, path: str) -> Response:
 def lines(visit: Visit, path: str) -> Response:
     """Each line of a page with the day it was said, and the change that brought it."""
     path = _named(visit, path)
-    blamed = visit.memory.blame(path)
+    own = without_metadata(parse_page(path, visit.memory.read(path)))
+    blamed = visit.memory.blame(path)[: len(split_lines(own))]
     first = visit.number("from")
     days = {}
     for dated in visit.memory.days(path):
