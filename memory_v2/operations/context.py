@@ -162,12 +162,6 @@ def refresh(context: Context, even_if_fresh: bool = False) -> None:
         context.follow_edits(context, edits)
 
 
-def watch(context: Context) -> None:
-    """Refreshes from time to time, if it is called often enough, so that operations need not."""
-    if context.freshness.is_watch_due():
-        refresh(context, even_if_fresh=True)
-
-
 def look(context: Context, even_if_fresh: bool = False) -> None:
     """Refreshes, but changes no line: for an operation that is about to store its own change."""
 

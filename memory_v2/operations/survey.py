@@ -13,6 +13,13 @@ from memory_v2.tree.page import parse_page, source_of
 from memory_v2.tree.path import ROOT, page_path
 
 
+@operation("watch")
+def watch(context: Context) -> None:
+    """Refreshes from time to time, if it is called often enough, so that other operations need not."""
+    if context.freshness.is_watch_due():
+        refresh(context, even_if_fresh=True)
+
+
 @operation("graph")
 def graph(context: Context) -> Graph:
     """The current pages and their links."""

@@ -120,9 +120,9 @@ def _sources(pages: Sequence[PageChange]) -> list[str]:
     found = dict[str, None]()
     for page in pages:
         after = _read(page.path, page.after)
-        told = told_sources(after.blocks)
+        sources = told_sources(after.blocks)
         news = [number for number, block in enumerate(after.blocks, 1) if block.text not in had]
-        found |= dict.fromkeys(told.get(number, page_source(after)).name for number in news)
+        found |= dict.fromkeys(sources.get(number, page_source(after)).name for number in news)
     return [name for name in found if name]
 
 
