@@ -112,6 +112,7 @@ def _hit(result: SearchResult, bold: str) -> Iterator[str]:
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
+        "earlier" if result.earlier else "",
         f"about {result.speaks_of}" if result.speaks_of else "",
         f"{result.relevance_score:.2f}",
         style(above, dim=True),

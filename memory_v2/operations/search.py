@@ -193,6 +193,7 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
         signs=hit.signs,
+        earlier=hit.earlier,
     )
 
 
