@@ -1,9 +1,12 @@
-"""What the auditor takes for a loss where a large block is cut into pieces, and what it does not."""
+"""A model that lies takes nothing away; the auditor finds a program that does."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +17,13 @@ from memory_v2.models.base import Conversation, Reply, ToolCall
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import Answer
 from memory_v2.operations.write_task import WriteTask
-from tests.properties import liar
+from memory_v2.tree.edit import PageEdit
+from memory_v2.tree.page import Page
+from tests.effort import effort
+from tests.properties import auditor, liar
 from tests.properties.auditor import audit
 from tests.properties.hostile import Hostile
+from tests.properties.liar import NAME, Session
 
 LINES = "\n".join(f"Alice runs server {n} with ollama on port {8_000 + n}." for n in range(60)) + "\n"
 NEW = "Bruno sold the blue kettle.\n"
@@ -109,3 +116,48 @@ def test_a_heading_that_is_a_title_is_accounted_for_where_the_note_of_its_level_
     found = audit(session.folder, session.log)
     assert found.left == {"edited by hand": 1}
     assert (session.failed, found.violations) == ([], [])
+
+
+OPERATIONS = effort(60, 200)
+
+
+def played(folder: Path, seed: int, operations: int, is_edited: bool) -> tuple[Session, auditor.Audit]:
+    session = Session(folder / "memory", seed, is_edited)
+    with session.memory:
+        session.run(operations)
+    return session, auditor.audit(session.folder, session.log)
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("seed", range(effort(3, 40)))
+def test_a_hostile_model_takes_nothing_away_and_leaves_nothing_of_its_own(
+    seed: int, is_edited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is whole, each sentence is accounted for, results are true, limits hold, and excerpts are grounded."""
+    monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
+    session, found = played(tmp_path, seed, OPERATIONS, is_edited)
+    assert (session.failed, found.violations) == ([], [])
+    assert found.writes > OPERATIONS // 3
+    assert found.sentences == found.standing + found.left.total()
+    assert found.left["taken out by a decision"] > 0
+    assert min(session.decided[NAME + ", with a lie"], session.decided["offline"]) > OPERATIONS // 30, session.decided
+
+
+def test_a_program_that_drops_a_block_more_than_was_decided_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = PageEdit.apply
+
+    def forgetful(edit: PageEdit, page: Page) -> Page:
+        return apply(replace(edit, removed=edit.removed | {len(page.blocks)}) if len(page.blocks) > 2 else edit, page)
+
+    monkeypatch.setattr(PageEdit, "apply", forgetful)
+    _, found = played(tmp_path, 0, OPERATIONS // 3, is_edited=True)
+    assert any("unnamed" in one for one in found.violations)
+
+
+def test_the_auditor_uses_no_code_of_the_product() -> None:
+    tree = ast.parse(inspect.getsource(auditor))
+    froms = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    plain = {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
+    assert not {name for name in froms | plain if name.split(".")[0] in ("memory_v2", "bench", "tests")}
