@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Set
 from datetime import UTC, date, datetime
 from itertools import pairwise
 
@@ -17,14 +16,11 @@ from memory_v2.index import terms as module
 from memory_v2.index.coverage import FLOOR, RELATED
 from memory_v2.index.days import Days
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.rows import IncomingPage, prepare_page
 from memory_v2.index.spelling import distance
-from memory_v2.index.terms import _stems, places_of_words, terms, verbs
+from memory_v2.index.terms import places_of_words, terms, verbs
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.lists import irregular, kinds, stopwords, synonyms
 from memory_v2.text.words import words
-from memory_v2.tree.page import parse_page
-from tests.properties.whole import clock
 from tests.tree.texts import STEADY
 
 _EVERY_CATEGORY = [
@@ -52,15 +48,6 @@ def test_any_text_is_indexed_and_a_word_beside_it_is_found(text: str) -> None:
     index.same([text])
 
 
-def test_the_new_words_of_a_page_are_stemmed_together() -> None:
-    page = parse_page("a", "".join(f"new{number}a and new{number}b\n\n" for number in range(50)))
-    asked: list[str] = []
-    _stems()._tables.set_trace_callback(asked.append)
-    prepare_page(IncomingPage(page, page.size, "", clock()))
-    _stems()._tables.set_trace_callback(None)
-    assert sum(statement.startswith("SELECT") for statement in asked) == 1
-
-
 def test_a_word_has_the_same_stem_whatever_new_words_stand_beside_it() -> None:
     found = ["\u0301", "boats", "\u0bcd\u0301", "caf\u00e9s", "tests", "\u90e8\u5206", "\U0001d7ce", "c++", "a_b.c"]
     alone = {word: module._Stems().of({word})[word] for word in found}
@@ -74,26 +61,6 @@ def test_an_accent_on_nothing_is_found() -> None:
     index = FullTextIndex(storage, None)
     assert [hit.path for hit in index.search("\u0301")] == ["page"]
     assert [hit.path for hit in index.search("accent")] == ["page"]
-
-
-def test_the_first_search_of_a_process_asks_the_stemmer_a_few_times_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[Set[str]] = []
-
-    class Counting(module._Stems):
-        def of(self, found: Set[str]) -> dict[str, str]:
-            asked.append(found)
-            return super().of(found)
-
-    stems = Counting()
-    monkeypatch.setattr(module, "_stems", lambda: stems)
-    module._function_words.cache_clear()
-    module._in_terms.cache_clear()
-    storage = VolatileStorage()
-    storage.write("page", b"The zebra eats leeks.\n\nThe zebra eats peas.\n")
-    assert len(FullTextIndex(storage, None).search("zebra")) == 2
-    assert len(asked) < 10
 
 
 @pytest.mark.parametrize(

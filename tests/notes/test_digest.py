@@ -248,12 +248,3 @@ def test_a_capped_graph_keeps_what_has_most_edges_and_tells_what_is_left_out(tmp
     assert capped.edges_left_out == len(whole.edges) - len(capped.edges)
     assert "left out: 7 nodes" in capped.to_mermaid() and "left out: 7 nodes" in capped.to_dot()
     assert "left out" not in whole.to_mermaid()
-
-
-def test_the_same_notes_give_the_same_drawing(tmp_path: Path) -> None:
-    first, again = graph_of(tmp_path / "1"), graph_of(tmp_path / "2")
-    assert (first.to_mermaid(), first.to_dot()) == (again.to_mermaid(), again.to_dot())
-    lines = first.to_mermaid().splitlines()
-    assert lines[0] == "graph LR" and any("-->" in line for line in lines) and any("-.->" in line for line in lines)
-    assert '(["Bob"])' in first.to_mermaid() and '{{"Blue Pump"}}' in first.to_mermaid()
-    assert '"person:Bob" [label="Bob", shape=ellipse];' in first.to_dot()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -13,7 +12,6 @@ from memory_v2.memory import Memory
 from memory_v2.storage.history import EXTERNAL, Change, PageChange
 from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.storage import S3Storage
-from memory_v2.storage.versioned import FairLock
 from tests.conformance.history_suite import entry
 from tests.conformance.storage_suite import at_once
 
@@ -229,27 +227,6 @@ def test_many_threads_append_without_a_stall(bucket: str, machine: Machine, mach
     assert sorted(lines[5:]) == sorted(b"- %d %d" % (worker, turn) for worker in range(16) for turn in range(3))
     assert is_whole(machine("another"))
     assert len(list(storages[0].history.revisions())) == 49
-
-
-def test_threads_get_the_lock_in_the_order_in_which_they_ask() -> None:
-    lock, order = FairLock(), list[int]()
-    assert lock.acquire(0)
-
-    def work(worker: int) -> None:
-        while len(lock._waiting) < worker:
-            time.sleep(0.001)
-        if worker == 5:
-            assert not lock.acquire(0.01)
-            lock.release()
-            return
-        assert lock.acquire(60)
-        order.append(worker)
-        lock.release()
-
-    at_once(6, work)
-    assert order == [0, 1, 2, 3, 4]
-    assert not lock.is_wanted
-    assert lock.acquire(0)
 
 
 NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)

@@ -22,6 +22,7 @@ from memory_v2.text.dates import (
     question_dates,
 )
 from memory_v2.text.days import relative_days
+from tests.effort import effort
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=120)
 # Pieces of dates in an order that makes no sense.
@@ -188,7 +189,7 @@ def test_words_that_answer_a_when_question_are_seen(text: str) -> None:
     assert looks_temporal(text)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=effort(200, 1_000))
 @given(st.from_regex(re.compile(_TEMPORAL), fullmatch=True))
 def test_words_for_a_time_are_seen_in_any_form(text: str) -> None:
     assert looks_temporal(text)

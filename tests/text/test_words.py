@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import unicodedata
@@ -13,13 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memory_v2
-from memory_v2.index import terms
-from memory_v2.index.terms import parse_question
-from memory_v2.text import words as module
 from memory_v2.text.lists import fillers, read_words, stopwords
-from memory_v2.text.retelling import lost_words
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import clauses, content_words, has_cjk, is_latin, normal, proper_words, sentences, stem, words
+from memory_v2.text.words import clauses, content_words, has_cjk, is_latin, normal, sentences, stem, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 # What markup is made of, close together: where taking one mark off bares the next.
@@ -223,36 +218,9 @@ def test_a_name_that_does_not_recur_is_no_speaker() -> None:
     assert speakers(["Ana: Hi!", "Ana: Are you there?", "Warning: I am hot!"]) == {"Ana": 2}
 
 
-def test_latin_text_waits_for_no_class_of_characters_of_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []
-
-    def compile_noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
-        compiled.append(pattern)
-        return real(pattern, flags)
-
-    real = re.compile
-    monkeypatch.setattr(re, "compile", compile_noted)
-    for kept in (module._token, module.matcher, terms._in_terms):
-        kept.cache_clear()
-    assert words("It's `node.js`, v0.1.0.") == ["it", "node.js", "v0.1.0"]
-    assert lost_words("The leeks are blue.", "The leeks are red.") == ["blue"]
-    assert words("Früher – qu’été") == ["früher", "qu", "été"]
-    assert proper_words("where is Zoë’s boat") == ["Zoë’s"]
-    assert parse_question("Wer war früher Zoës Chef?", []).past
-    assert not has_cjk("Zoë")
-    assert compiled
-    assert not [pattern for pattern in compiled if "\u4e00-" in pattern]
-    assert words("日本") == ["日本"]
-    assert parse_question("以前谁是主管？", []).past
-
-
 @given(ANY_TEXT)
 def test_a_word_of_another_script_changes_none_of_the_words_before_it(text: str) -> None:
     assert words(f"{text}\n日") == [*words(text), "日"]
-
-
-def test_a_line_of_nothing_but_letters_is_looked_through_once() -> None:
-    assert speaker(f"Sequence: {'ACGT' * 250_000}") is None  # if each letter were begun at anew: hours
 
 
 FILES = sorted(file for file in Path(memory_v2.__file__).parent.rglob("*.txt") if file.parent.name != "dense")
