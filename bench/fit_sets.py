@@ -10,13 +10,13 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import beam, changes, consolidation, facts, links, locomo, notes, personas
+from bench import beam, changes, consolidation, links, locomo, notes, personas
 from bench.data import data_file, load, own_texts
-from bench.searching import memory_of, new_memory
+from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
 from memory_v2.index.candidates import candidates
-from memory_v2.index.lookup import Found
+from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
 from memory_v2.index.ranking import Ranked, rank, signals
 from memory_v2.index.terms import Question
@@ -61,8 +61,9 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
         found: Found,
         limit: int,
         by: Mapping[str, float] = QUESTION,
-        near: Mapping[int, float] | None = None,
+        meant: Meant | None = None,
     ) -> list[Ranked]:
+        near = meant.nearness(found.places.values()) if meant else None
         every = candidates(question, found, near=near)
         best = [max(scores) or 1.0 for scores in zip(*(one.words.scores for one in every), strict=True)]
         every = [one for one in every if one.answers]
@@ -72,7 +73,7 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
             older = np.array([bool(one & before) and not one & wanted for one in shown])
             table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])
             told.append(Case(table, shown, older, wanted))
-        return rank(question, found, limit, by, near)
+        return rank(question, found, limit, by, meant)
 
     with mock.patch.object(full_text, "rank", watched):
         memory.search(query, locomo.DEEP)
@@ -141,14 +142,6 @@ def _consolidation(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         yield consolidation.written(given), asked
 
 
-def _facts(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
-    clock, lines = facts.Clock(), facts.told("")
-    memory = new_memory(dense=dense, now=clock, threshold=facts.THRESHOLD)
-    facts.write_undated(memory, clock, lines)
-    keys = [(pair.question, pair.new_value, pair.old_value) for pair in facts.pairs()]
-    yield memory, [(question, [new], [old], _keys(new, old)) for question, new, old in keys]
-
-
 def _notes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     root = data_file(notes.SOME_NOTE).parents[2]
     for folder in sorted({asked.folder for asked in notes.QUESTIONS}):
@@ -184,7 +177,6 @@ SETS: Mapping[str, Set] = {
     "locomo": Set(10, _locomo),
     "beam": Set(10, _beam),
     "consolidation": Set(1, _consolidation),
-    "facts": Set(1, _facts),
     "notes": Set(3, _notes),
     "links": Set(1, _links),
 }

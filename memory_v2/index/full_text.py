@@ -224,8 +224,7 @@ class FullTextIndex:
                 meant=meant,
             )
             found = self._with_entries(tables, found, question, limit, entries, meant)
-            near = meant.nearness(found.places.values()) if meant else None
-            ranked = rank(question, found, WIDER * limit if entries else limit, by, near)
+            ranked = rank(question, found, WIDER * limit if entries else limit, by, meant)
             return _proposed(tables, ranked)
 
         return self._shown(work, query, limit, within, entries)
@@ -475,7 +474,8 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
         text, lines = place.text, (place.first_line, place.last_line)
         day, headings = day_said(one.said.day), tuple(json.loads(place.section))
         about = speaks_of(text, one.said, day)
-        hits.append(Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs))
+        hit = Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs)
+        hits.append(replace(hit, earlier=True) if one.earlier else hit)
     return hits
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -90,18 +91,53 @@ def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None
     shown: dict[str, str] = {}
     for path, text in pages.items():
         share = int(room * ROOTS_SHARE) if path == ROOT and len(pages) > 1 else room
-        if lines := _cut(_shown(path, text), share):
+        if lines := _shown(path, text, share):
             shown[path] = lines
             room -= tokens(lines)
     framed = "".join([_FRAME[0], *shown.values(), elsewhere, _FRAME[1]])
     return SessionContext(framed, tuple(shown), tokens(framed))
 
 
-def _shown(path: str, text: str) -> str:
+def _shown(path: str, text: str, room: int) -> str:
     """A page below a line that names it, without its metadata; nothing in it looks like the end of the frame, or like
-    another page."""
-    body, links, _ = part(text)
-    return f"\n--- page {path}\n{_defused((body + links).strip())}\n"
+    another page. One that is too long is shown by its list of pages, which may take half of the room and what else is
+    left, and by the end of each section, where the newest lines are. Empty if there is no room for these."""
+    body, links, _ = (_defused(each).strip() for each in part(text))
+    head, listed = f"\n--- page {path}\n", f"\n{links}\n" if links else ""
+    if tokens(whole := f"{head}{body}\n{listed}") <= room:
+        return whole
+    room -= tokens(head)
+    listed = _cut(listed, max(room // 2, room - tokens(body)))
+    shown = _ends(body, room - tokens(listed)) + listed
+    return head + shown if shown else ""
+
+
+def _ends(text: str, room: int) -> str:
+    """As many lines of a text as there is room for: of each section the heading and the last lines, one more of each in
+    turn."""
+    sections = [
+        section.splitlines(keepends=True) for section in re.split(r"^(?=#)", f"{text}\n", flags=re.M) if section
+    ]
+    kept = [0] * len(sections)
+    growing = deque(reversed(range(len(sections))))
+    while growing:
+        number = growing.popleft()
+        lines = sections[number]
+        line = lines[-kept[number] - 1]
+        cost = tokens(line) if kept[number] else tokens(lines[0] + _CUT + line)
+        if cost <= room:
+            room -= cost
+            kept[number] += 1
+            if kept[number] < len(lines):
+                growing.append(number)
+    return "".join(_end(lines, most) for lines, most in zip(sections, kept, strict=True) if most)
+
+
+def _end(lines: Sequence[str], most: int) -> str:
+    """The last lines of a section, below its heading."""
+    left = lines[:-most]
+    head = left[0] if left and left[0].startswith("#") else ""
+    return "".join((head, _CUT if len(left) > bool(head) else "", *lines[-most:]))
 
 
 def _defused(text: str) -> str:

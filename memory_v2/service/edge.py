@@ -92,12 +92,15 @@ class Edge:
 
 
 async def caller_of(parts: Parts, scope: Scope) -> Caller:
-    """Who asks, by the key in the headers; wrong keys are counted by address. Raises `Problem`."""
-    headers, keys = Headers(scope=scope), parts.keys
+    """Who asks, by the key in the headers. Raises `Problem`."""
+    headers = Headers(scope=scope)
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        token = ""
-    source, key_id, address = headers.get("x-memory-source"), key_id_of(token), _origin(scope)
+    return await holder_of(token if scheme.lower() == "bearer" else "", parts, scope, headers.get("x-memory-source"))
+
+
+async def holder_of(token: str, parts: Parts, scope: Scope, source: str | None = None) -> Caller:
+    """Whose key this is; wrong ones are counted by the address they come from. Raises `Problem`."""
+    keys, key_id, address = parts.keys, key_id_of(token), _origin(scope)
     keys.require_trust(key_id, address)
     try:
         known = keys.remembered(key_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from memory_v2.errors import PageNotFound
 from memory_v2.serialize import document
 from memory_v2.service.call import Answer, Call
@@ -36,7 +38,7 @@ def put_page(call: Call, path: str, new: PageText) -> Answer:
         memory.create(path, new.text)
         announce(call.transaction, call.caller.source, path)
         page = _page(path, memory.read(path))
-        return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{path}"}, tagged=page)
+        return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{quote(path)}"}, tagged=page)
     call.match(_page(path, present), required=True)
     memory.edit(path, new.text, present)
     announce(call.transaction, call.caller.source, path)

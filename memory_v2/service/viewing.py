@@ -16,7 +16,7 @@ from starlette.responses import Response as Outgoing
 from starlette.responses import StreamingResponse
 
 from memory_v2.service.access import READ_PAGES, WRITE_PAGES, Caller
-from memory_v2.service.edge import admitted
+from memory_v2.service.edge import admitted, holder_of
 from memory_v2.service.pages import announce
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem
@@ -54,7 +54,7 @@ class Viewing:
         origins = {f"{scheme}://{request.headers.get('host', '')}" for scheme in ("http", "https")}
         if request.method == "POST" and request.path == "/sign-in":
             is_own = request.headers.get("origin", "") in origins
-            return _sent(await run_in_threadpool(self._signed_in, request, incoming.url.scheme) if is_own else _form())
+            return _sent(await self._sign_in(request, incoming) if is_own else _form())
         session = request.cookies.get(COOKIE, "")
         try:
             caller = await run_in_threadpool(self._caller, session)
@@ -69,17 +69,10 @@ class Viewing:
             return StreamingResponse(self._events(caller), headers=dict(headers_of(Response(kind="text/event-stream"))))
         return _sent(await run_in_threadpool(self._answer, request, caller, session))
 
-    def close(self) -> None:
-        """Closes what was opened beside the memories."""
-        with self._lock:
-            for subject in self._subjects.values():
-                subject.close()
-            self._subjects.clear()
-
     def _subject(self, tenant: str) -> Subject:
         with self._lock:
             if tenant not in self._subjects:
-                self._subjects[tenant] = Subject.of(self._parts.memories.of(tenant))
+                self._subjects[tenant] = Subject(self._parts.memories.of(tenant))
             return self._subjects[tenant]
 
     def _answer(self, request: Request, caller: Caller, session: str) -> Response:
@@ -99,22 +92,27 @@ class Viewing:
                     announce(transaction, caller.source, path)
         return given
 
-    def _signed_in(self, request: Request, scheme: str) -> Response:
+    async def _sign_in(self, request: Request, incoming: Incoming) -> Response:
         """A new session for a key, or the form again."""
         try:
-            caller = self._parts.keys.find(request.form.get("key", "").strip())
+            caller = await holder_of(request.form.get("key", "").strip(), self._parts, incoming.scope)
             caller.require(READ_PAGES)
         except Problem as problem:
-            is_known = problem.code != "UNAUTHENTICATED"
-            return _form(problem.message if is_known else "This is no key of this service, or it counts no more.")
+            if problem.code == "UNAUTHENTICATED":
+                return _form("This is no key of this service, or it counts no more.")
+            again = {name: value for name, value in problem.headers.items() if name == "Retry-After"}
+            return _form(problem.message, 429 if again else 401, tuple(again.items()))
         secret = secrets.token_urlsafe(32)
-        holder = {"key_id": caller.key_id, "source": caller.source}
-        with self._parts.store.transaction(caller.tenant) as transaction:
-            transaction.immediate.set({f"view:{secret}": holder}, SESSION_SECONDS)
-        safe = "; Secure" if scheme == "https" else ""
+        await run_in_threadpool(self._keep, caller, secret)
+        safe = "; Secure" if incoming.url.scheme == "https" else ""
         cookie = f"{COOKIE}={caller.tenant}.{secret}; Path={BASE}; Max-Age={SESSION_SECONDS}; HttpOnly; SameSite=Strict"
         given = see(address(BASE, ""))
         return Response(status=given.status, headers=(*given.headers, ("Set-Cookie", cookie + safe)))
+
+    def _keep(self, caller: Caller, secret: str) -> None:
+        holder = {"key_id": caller.key_id, "source": caller.source}
+        with self._parts.store.transaction(caller.tenant) as transaction:
+            transaction.immediate.set({f"view:{secret}": holder}, SESSION_SECONDS)
 
     def _caller(self, session: str) -> Caller:
         """Who has signed in. Raises `Problem` if nobody has, or the key may no longer read pages."""
@@ -157,10 +155,10 @@ async def _request(incoming: Incoming) -> Request:
     return Request(incoming.method, path.removeprefix(BASE), fields(incoming.url.query), form, headers)
 
 
-def _form(problem: str = "") -> Response:
+def _form(problem: str = "", status: int = 401, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     """The form to sign in with a key."""
     at: Any = lambda *parts, **query: address(BASE, *parts, **query)  # noqa: E731
-    return Response(render("sign-in", {"at": at, "problem": problem}), 401)
+    return Response(render("sign-in", {"at": at, "problem": problem}), status, headers=headers)
 
 
 def _sent(response: Response) -> Outgoing:

@@ -152,3 +152,26 @@ def test_it_asks_no_model_and_finishes_and_changes_nothing(tmp_path: Path) -> No
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     memory.context(project="boats")
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+def test_a_page_that_is_too_long_is_shown_by_its_list_of_pages_and_the_newest_of_each_section(tmp_path: Path) -> None:
+    told = "".join(f"- On day {day} the tide was {day % 7} metres.\n" for day in range(400))
+    boats = "".join(f"- Boat {number} was launched.\n" for number in range(400))
+    links = ROOT[ROOT.index("## Links") :]
+    found = laid(tmp_path, memory=f"# Memory\n\n{told}\n## Boats\n\n{boats}\n{links}").context().text
+    assert links in found
+    assert "\n- On day 399 the tide was 0 metres.\n" in found
+    assert "\n# Memory\n(cut here; read_memory shows the rest)\n- On day" in found
+    assert "\n## Boats\n(cut here; read_memory shows the rest)\n- Boat" in found
+    assert "\n- Boat 399 was launched.\n" in found
+    assert "On day 0 " not in found
+    assert "Boat 0 " not in found
+
+
+def test_many_pages_leave_room_for_the_newest_on_the_root(tmp_path: Path) -> None:
+    told = "".join(f"- On day {day} the tide was {day % 7} metres.\n" for day in range(400))
+    links = "## Links\n\n" + "".join(f"- [[boats/{number}]] - the boat of that number\n" for number in range(400))
+    found = laid(tmp_path, memory=f"# Memory\n\n{told}\n{links}").context().text
+    assert found.count("- On day") > 30
+    assert found.count("- [[boats/") > 30
+    assert "\n- On day 399 the tide was 0 metres.\n" in found

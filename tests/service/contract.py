@@ -12,9 +12,9 @@ from pathlib import Path
 from tests.service.conftest import REDIS, database
 from tests.service.running import program
 
-REFUSALS = [401, 403, 404, 409, 410, 412, 422, 428]
+REFUSALS = [401, 403, 404, 409, 410, 412, 413, 422, 428]
 """What a request may be answered although it fits the document: it depends on what is stored, or on more than a schema
-can say."""
+can say, as a body's bytes."""
 ENDLESS = "/events$"
 """A stream does not end by itself; it has tests of its own."""
 

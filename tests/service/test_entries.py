@@ -145,6 +145,9 @@ def test_pages_are_for_keys_that_may_read_and_write_them(shared: Running, tenant
     assert client.post("/pages", json={"text": "Kale is sown in June.", "path": "garden"}).status_code == 201
     assert "garden" in [each["path"] for each in client.get("/pages").json()["pages"]]
     assert code(client.get("/pages/nothing")) == "PAGE_NOT_FOUND"
+    made = client.put("/pages/plantes-💐", json={"text": "# Plantes\n\nDes poireaux.\n"})
+    assert made.status_code == 201
+    assert "poireaux" in client.get(made.headers["location"].removeprefix("/api/v1/memory")).text
     assert "April" in client.post("/search", json={"query": "When are leeks planted?"}).text
     other = shared.client("owl", tenant)
     assert "April" not in other.post("/search", json={"query": "When are leeks planted?"}).text

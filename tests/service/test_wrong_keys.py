@@ -56,6 +56,21 @@ def test_wrong_keys_are_limited_by_address_and_ask_the_store_no_more(
     assert other.status_code == 401
 
 
+def test_guessing_at_the_page_is_limited_as_in_requests(shared: Running, stranger: httpx.Client) -> None:
+    def sign_in(key: str) -> httpx.Response:
+        headers = {"Origin": shared.address}
+        return stranger.post(f"{shared.address}/view/sign-in", data={"key": key}, headers=headers)
+
+    statuses = [sign_in(wrong_key()).status_code for _ in range(keys.WRONG_A_MINUTE + 10)]
+    assert statuses == [401] * keys.WRONG_A_MINUTE + [429] * 10
+    assert ask(stranger, wrong_key()) == 429
+    refused = sign_in(wrong_key())
+    assert "too many wrong keys" in refused.text and 1 <= int(refused.headers["retry-after"]) <= 60
+    known = shared.key(scopes=["pages:read"])
+    shared.parts.keys.find(known)
+    assert sign_in(known).status_code == 303
+
+
 def test_a_right_key_is_not_locked_out_by_wrong_ones_from_its_address(shared: Running, stranger: httpx.Client) -> None:
     right = shared.key()
     assert ask(stranger, right) == 200
