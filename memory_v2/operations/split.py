@@ -130,10 +130,10 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     threshold = draft.context.threshold
     made: list[str] = []
     blocks = list(page.blocks)
-    days = headed_days(blocks)
-    for position, block in enumerate(blocks):
-        if block.kind == "piece" or not too_large(block, threshold):
-            continue
+    large = [n for n, block in enumerate(blocks) if block.kind != "piece" and too_large(block, threshold)]
+    days = headed_days(blocks) if large else []
+    for position in large:
+        block = blocks[position]
         title = _title(page, blocks[:position], block)
         name = _free_name(draft, path, title)
         for part in cut_block(block, name, title, threshold):

@@ -221,12 +221,17 @@ def _is_emphasised(text: str) -> bool:
 _LINK = re.compile(r"\[\[([^\[\]|#\r\n]+)(?:#[^\[\]|\r\n]*)?(?:\|([^\[\]\r\n]+))?\]\]|\[([^\[\]\r\n]+)\]\([^()\s]*\)")
 
 
+_UNSHOWN = str.maketrans("", "", "[]|`*\ufffd")
+
+
 def plain(text: str) -> str:
     """The words of a text on one line, including those of links, without Markdown and unprintable characters."""
-    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
-    bare = "".join(c for c in shown if c not in "[]|`*\ufffd" and (c.isprintable() or c.isspace()))
-    return " ".join(bare.split())
+    shown = text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if "[" in shown:
+        shown = _LINK.sub(lambda link: link[2] or link[1] or link[3], shown)
+    if not shown.isprintable():
+        shown = "".join(c for c in shown if c.isprintable() or c.isspace())
+    return " ".join(shown.translate(_UNSHOWN).split())
 
 
 def capitalized(text: str) -> str:

@@ -159,8 +159,10 @@ def repeated_on(page: Page) -> list[str]:
 def noted(blocks: Iterable[Block], repeated: Iterable[str]) -> str:
     """What a page of these blocks notes of these repeated headings: those that stand on it once. Of two equal headings
     nobody could tell which one is meant."""
+    if not (repeated := list(dict.fromkeys(repeated))):
+        return ""
     counts = Counter(digest(block) for block in blocks if block.kind == "heading")
-    return " ".join(list(dict.fromkeys(key for key in repeated if counts[key] == 1))[:MAX_NOTED])
+    return " ".join([key for key in repeated if counts[key] == 1][:MAX_NOTED])
 
 
 def _ends_text(block: Block, before: Block) -> bool:

@@ -117,18 +117,23 @@ def _spelled(page: Page, source_of: Callable[[int, Source], Source]) -> list[Blo
 def headed_days(blocks: Sequence[Block]) -> list[Span | None]:
     """The days that each block has of the innermost heading above it that names some."""
     above: list[tuple[int, Span | None]] = []
+    said: Span | None = None
     found = []
     for block in blocks:
         if block.kind == "heading":
             above = [one for one in above if one[0] < block.level]
             above.append((block.level, heading_day(readable(block.words))))
-        found.append(next((day for _, day in reversed(above) if day), None))
+            said = next((day for _, day in reversed(above) if day), None)
+        found.append(said)
     return found
 
 
-def left_days(divided: Page, part: Page) -> dict[int, date]:
-    """The days that blocks of a divided page have of a heading that did not come along to a part of it, by number."""
-    was, now = headed_days(divided.blocks), headed_days(part.blocks)
+def left_days(divided: Page, was: Sequence[Span | None], part: Page) -> dict[int, date]:
+    """The days that blocks of a divided page have of a heading that did not come along to a part of it, by number;
+    `was` are the days that they had."""
+    if not any(was):
+        return {}
+    now = headed_days(part.blocks)
     return {
         number: day
         for number, block, told in zip(_origins(divided.blocks, part.blocks), part.blocks, now, strict=True)

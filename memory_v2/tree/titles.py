@@ -97,7 +97,8 @@ def section_blocks(page: Page) -> tuple[Block, ...]:
 
 def repeated_headings(page: Page) -> list[Block]:
     """The headings that are repeated on a page, as they are in `section_blocks`."""
-    repeated = repeated_on(page)
+    if not (repeated := repeated_on(page)):
+        return []
     return [block for block in section_blocks(page) if block.kind == "heading" and digest(block) in repeated]
 
 

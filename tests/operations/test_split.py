@@ -183,6 +183,14 @@ def test_notes_of_a_paragraph_each_keep_their_headings() -> None:
     assert memory.check() == []
 
 
+def test_notes_that_are_all_alike_are_not_moved_together_to_one_page() -> None:
+    memory = offline(SMALL)
+    memory.write("\n\n".join(f"## h{n}\n\nThe text {n} of it." for n in range(300)))
+    assert all(not link.target.count("/") for link in pages_of(memory.storage)["memory"].children)
+    assert len(pages_of(memory.storage)["memory"].children) > 3
+    assert memory.check() == []
+
+
 def listing(links: int) -> Memory:
     """A memory whose root lists so many pages."""
     memory = offline()

@@ -14,7 +14,7 @@ from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.likeness import Likeness, middle_of, vectors
 from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
 from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name, keyword_line
-from memory_v2.models.offline.outline import OF_A_LOG, Section, dated_runs, find_sections
+from memory_v2.models.offline.outline import MAX_SECTION_SHARE, OF_A_LOG, Section, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.slug import is_meaningful, slug
@@ -91,7 +91,8 @@ def _by_section(page: MeasuredPage) -> Division:
             left -= size - page.listed
     if left > page.brief.target:
         return "topic", []
-    return "topic", [_section_group(section.heading, section.numbers) for section in sections if section in chosen]
+    chosen.sort(key=lambda section: section.numbers)
+    return "topic", [_section_group(section.heading, section.numbers) for section in chosen]
 
 
 def _is_most(page: MeasuredPage, runs: Sequence[tuple[int, ...]]) -> bool:
@@ -138,6 +139,9 @@ def _by_likeness(page: MeasuredPage) -> Division:
                 groups.append(Group(numbers, home.path.rsplit("/", 1)[-1], home.title, is_collection=True, kept=home))
             elif len(places) >= LEAST_ALIKE // 2 and page.size(numbers) >= MIN_CHILD_BYTES:
                 groups.append(Group(numbers, is_collection=True))
+        largest = max((page.size(group.numbers) for group in groups), default=0)
+        if largest > max(page.brief.threshold, MAX_SECTION_SHARE * page.page.size):
+            break  # nearly all are alike
         if groups and page.left(groups) <= page.brief.target:
             return "entity", groups
     return "entity", []
@@ -200,16 +204,23 @@ def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
     clocks = [found[1] for heading in sections if (found := _CLOCK.match(heading))]
     if len(clocks) > 1 and 2 * len(clocks) >= len(sections):
         return Group(numbers, f"{clocks[0]} to {clocks[-1]} log", f"{clocks[0]} to {clocks[-1]}")
-    told = [heading for heading in sections if is_meaningful(slug(heading_name(heading)))]
-    if not told:
+    size = page.size(numbers)
+    large = [heading for heading, section in sections.items() if page.size(section) > MOST * size]
+    first, largest, last = (next(filter(_is_telling, some), "") for some in (sections, large, reversed(sections)))
+    if not first:
         return Group(numbers)
-    largest = max(told, key=lambda heading: page.size(sections[heading]))
-    if len(told) == 1 or page.size(sections[largest]) > MOST * page.size(numbers):
-        is_all = len(sections[largest]) == len(numbers)
-        return _section_group(largest if is_all else bare(largest), numbers)  # a day would be that of the others, too
-    first, last = (shorten(heading_name(heading), MAX_SUBJECT) for heading in (told[0], told[-1]))
+    if largest or first == last:
+        only = largest or first
+        is_all = len(sections[only]) == len(numbers)
+        return _section_group(only if is_all else bare(only), numbers)  # a day would be that of the others, too
+    first, last = (shorten(heading_name(heading), MAX_SUBJECT) for heading in (first, last))
     title = first if first == last else f"{first} to {last}"
     return Group(numbers, title, title)
+
+
+def _is_telling(heading: str) -> bool:
+    """Whether a page may be named by a heading."""
+    return is_meaningful(slug(heading_name(heading)))
 
 
 # the call

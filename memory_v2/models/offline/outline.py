@@ -85,22 +85,19 @@ def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]
 
 
 def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int, told: Mapping[int, Source]) -> list[Section]:
-    sections: list[list[int]] = []
+    sections: list[tuple[Span | None, list[int]]] = []
     inside, span = False, None
     for number in body:
         block = blocks[number - 1]
         if block.kind == "heading" and block.level <= level:
             inside, span = block.level == level, leading_date(readable(block.words))
             if inside:
-                sections.append([])
+                sections.append((span, []))
         elif span and number in told and _is_of_another_day(told[number], span):
             inside = False
         if inside:
-            sections[-1].append(number)
-    return [
-        Section(heading := readable(blocks[numbers[0] - 1].words), tuple(numbers), leading_date(heading))
-        for numbers in sections
-    ]
+            sections[-1][1].append(number)
+    return [Section(readable(blocks[numbers[0] - 1].words), tuple(numbers), span) for span, numbers in sections]
 
 
 def _is_of_another_day(source: Source, span: Span) -> bool:
