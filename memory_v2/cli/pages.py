@@ -84,7 +84,8 @@ def write(
     else:
         way = " › ".join(memory.graph().breadcrumb(result.path))
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
-        yield " · ".join(filter(None, [label(way), size(result.size_bytes), divided, price(result.cost)]))
+        said = f"said on {date}" if date else ""
+        yield " · ".join(filter(None, [label(way), size(result.size_bytes), said, divided, price(result.cost)]))
     for secret in result.secrets:
         yield Notice(f"{result.path}: {secret}")
     yield from degraded(result)
