@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PageInfo,
         Result,
         SearchResults,
+        SimilarLine,
         SplitResult,
         WriteResult,
     )
@@ -184,10 +185,7 @@ class Memory:
         return other
 
     def read(self, path: PageOrRoot = ROOT) -> str:
-        """Returns a page as it is stored. Raises `PageNotFound`, `InvalidPath`.
-
-        Bytes that are not UTF-8 appear as U+FFFD; on disk they stay as they are.
-        """
+        """Returns a page as it is stored, bytes that are no UTF-8 as U+FFFD. Raises `PageNotFound`, `InvalidPath`."""
         return self._engine.run_on_storage(operations.read.read, path)
 
     def write(
@@ -296,6 +294,10 @@ class Memory:
             archived=archived,
         )
         return self._engine.run(entries.searching.search, asked)
+
+    def similar(self, text: Annotated[str, "The text."]) -> list[SimilarLine]:
+        """Lists the lines that say most of what a text says, best first, without a model: an older statement of it."""
+        return self._engine.run(operations.similar.similar, text)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""
@@ -458,14 +460,12 @@ class Memory:
         return self._engine.import_batch(batch)
 
     def running(self) -> list[RunningOperation]:
-        """Lists the operations of this object that are running now in any thread, oldest first: those that leave a
-        trace."""
+        """Lists the operations of this object that run now in any thread, oldest first, if they leave traces."""
         return list(self._engine.running)
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
-        """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
-        ends with nothing stored; if its change is stored already, only the splits that follow are put off. Raises
-        `NotAllowed` if the id is not a string."""
+        """Cancels a running operation, which raises `Cancelled` at once if it waits for a model; if its change is
+        stored, only splits are put off. Returns whether nothing is stored. Raises `NotAllowed` for no id."""
         return self._engine.running.cancel(id)
 
     def traces(self) -> list[str]:

@@ -76,7 +76,7 @@ def commit(
     if not exact:
         _keep_reachable(draft)
         _link_created(draft)
-        _follow_lines(draft)
+        follow_lines(draft)
     pages = _changed(draft)
     context = draft.context
     if not pages and not draft.beside and not _unplaced(context, pages):
@@ -111,8 +111,8 @@ def commit(
     return change
 
 
-def _follow_lines(draft: Draft) -> None:
-    """Stages the lines of changed pages that quote what is gone."""
+def follow_lines(draft: Draft) -> None:
+    """Stages the lines of changed pages that quote what is gone, or are of less than the pages have now."""
     pages = [(draft.before(path), page) for path, page in draft.staged.items() if page]
     _tell_changed(draft, [(before, page) for before, page in pages if before and page.body != before.body])
 

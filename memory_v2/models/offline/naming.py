@@ -173,6 +173,27 @@ def telling_words(blocks: Iterable[Block], most: int = 6) -> list[str]:
     return Terms(texts).telling(range(len(texts)), most)
 
 
+def subjects(title: str, blocks: Iterable[Block]) -> str:
+    """What a page of several statements holds: the words that most of them have, the first ones first. No numbers and
+    days of the week: they change while the line stays. Empty if there is nothing to tell."""
+    texts = texts_of(block for block in blocks if block.kind in _SPOKEN and block.kind != "heading")
+    ignored = _ignored() | stopwords() | {stem(word) for word in words(title)}
+    telling = (filter(_says, words(text)) for text in texts)
+    said = ({stem(word): None for word in found if not any(map(str.isdigit, word))} for found in telling)
+    counted = Counter(term for terms in said for term in terms if term not in ignored)
+    spelled, line = surfaces_of(texts), ""
+    for term, _ in counted.most_common() if len(texts) > 1 else ():
+        told = f"{line}; {spelled.get(term, term)}" if line else spelled.get(term, term)
+        line = told if len(told) <= MAX_DESCRIPTION else line
+    return line
+
+
+def is_of_subjects(line: str) -> bool:
+    """Whether the line of a page tells it by `subjects`."""
+    told = line.split("; ")
+    return len(told) > 1 and all(len(words(one)) == 1 for one in told)
+
+
 def is_common_heading(heading: str) -> bool:
     """Whether a heading stands in notes of any kind, such as `Key findings`, and does not say what its own is about."""
     told = re.findall(r"[^\W_]+(?:-[^\W_]+)*", _CLOCK.sub(" ", bare(heading)).casefold())
