@@ -41,7 +41,6 @@ WHOLE_BYTES = 6_000
 """The largest document that must stand on one page."""
 MOST_CHILDREN = 32
 """Of the root, where kin is counted: were each document a child of its own, all would be kin."""
-LONGEST_DESCRIPTION = 160
 BEST, WIDEST = 3, 9
 """How many links of each page, and how many pages a level, the patient reader takes."""
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -51,8 +50,6 @@ GOALS: dict[str, tuple[Callable[[float], bool], str]] = {
     "walk, best link": (lambda share: share >= 0.8, "≥ .80"),
     "walk, best three": (lambda share: share >= 0.95, "≥ .95"),
     "kin": (lambda share: share >= 0.4, "≥ .40"),
-    "short descriptions": (lambda share: share == 1, "1"),
-    "bad names": (lambda count: count == 0, "0"),
     "lines lost": (lambda count: count == 0, "0"),
     "errors of the tree": (lambda count: count == 0, "0"),
 }
@@ -118,7 +115,6 @@ class Tree:
     def figures(self, given: Sequence[Document], looked_for: Sequence[Document]) -> Figures:
         """All figures but the time; those of the walk for the documents that are looked for."""
         homes, small = self.homes(given), [one for one in given if len(one.text.encode()) <= WHOLE_BYTES]
-        descriptions = [told for links in self.links.values() for _, told in links]
         says = "".join(map(_letters, ("\n".join(lines) for lines in self.lines.values())))
         wanted = [line for document in given for line in document.lines]
         return {
@@ -127,8 +123,6 @@ class Tree:
             "walk, best three": self._arrived(homes, looked_for, BEST, WIDEST),
             "looked for": len(looked_for),
             "kin": _kin((one.folder, self._child(home)) for one, home in homes.items()),
-            "short descriptions": sum(len(told) <= LONGEST_DESCRIPTION for told in descriptions) / len(descriptions),
-            "bad names": len(self.bad_names(given)),
             "lines lost": sum(_letters(line) not in says for line in wanted),
             "errors of the tree": sum(finding.severity == "error" for finding in self.findings),
             "pages": len(self.titles),
@@ -197,13 +191,6 @@ class Tree:
         children = list(dict.fromkeys(target for target, _ in self.links[ROOT]))
         return children.index(way[1]) * min(MOST_CHILDREN, len(children)) // len(children)
 
-    def bad_names(self, given: Iterable[Document]) -> list[str]:
-        """The pages whose name ends in a number that no title, file or heading of the documents ends in, or is no date
-        though it looks like one, or is a bare number that is no year."""
-        said = (text for one in given for text in (one.title, Path(one.name).stem, *one.lines))
-        known = {_last_words(text) for text in said}
-        return [path for path in self.titles if _is_bad(path.rsplit("/", 1)[-1], known)]
-
 
 def words(text: str) -> set[str]:
     """The words of three letters and more."""
@@ -216,20 +203,6 @@ def _letters(line: str) -> str:
 
 def _first(lines: Sequence[str], title: str) -> int:
     return next((number for number, line in enumerate(lines) if line.casefold() == title), -1)
-
-
-def _last_words(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"[^\W_]+", text.casefold())[-2:])
-
-
-def _is_bad(name: str, known: set[tuple[str, ...]]) -> bool:
-    if re.search(r"(?<!\d)(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?\Z", name):
-        return False
-    if re.search(r"(?<!\d)(?:19|20)\d\d-\d", name) and not re.match(r"\d{4}-\d\d(-\d\d)?(?!\d)", name):
-        return True
-    if name.isdecimal():
-        return True
-    return bool(re.search(r"-\d{1,2}\Z", name)) and _last_words(name) not in known
 
 
 def _kin(placed: Iterable[tuple[str, int | None]]) -> float:

@@ -10,9 +10,9 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import beam, changes, consolidation, facts, links, locomo, notes, personas
+from bench import beam, changes, consolidation, links, locomo, notes, personas
 from bench.data import data_file, load, own_texts
-from bench.searching import memory_of, new_memory
+from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
 from memory_v2.index.candidates import candidates
@@ -141,14 +141,6 @@ def _consolidation(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         yield consolidation.written(given), asked
 
 
-def _facts(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
-    clock, lines = facts.Clock(), facts.told("")
-    memory = new_memory(dense=dense, now=clock, threshold=facts.THRESHOLD)
-    facts.write_undated(memory, clock, lines)
-    keys = [(pair.question, pair.new_value, pair.old_value) for pair in facts.pairs()]
-    yield memory, [(question, [new], [old], _keys(new, old)) for question, new, old in keys]
-
-
 def _notes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     root = data_file(notes.SOME_NOTE).parents[2]
     for folder in sorted({asked.folder for asked in notes.QUESTIONS}):
@@ -184,7 +176,6 @@ SETS: Mapping[str, Set] = {
     "locomo": Set(10, _locomo),
     "beam": Set(10, _beam),
     "consolidation": Set(1, _consolidation),
-    "facts": Set(1, _facts),
     "notes": Set(3, _notes),
     "links": Set(1, _links),
 }

@@ -1,9 +1,7 @@
-"""What the size of a memory and of a text costs: `python -m bench.growth --beside CHECKOUT`.
+"""What the size of a memory costs: `python -m bench.growth --beside CHECKOUT`.
 
-Four things grow: the pages of an open memory (searches, reads, writes and undos), the pages of a memory that a new
-process opens and searches, the list items of one text that is written, and the files of a folder that is taken in.
-Beside each time stands its ratio to that of the smallest size, and for the pages its ratio to a bare write of a flushed
-file of 4 KB, measured in between. Everything is offline.
+Searches, reads, writes and undos in an open memory of more and more pages. Beside each time stands its ratio to that of
+the smallest size, and to a bare write of a flushed file of 4 KB, measured in between. Everything is offline.
 
 Each size is measured in a process of its own; with `--beside`, another version's checkout is measured right before it,
 by this same file. The times of a busy machine say nothing; their ratios say a little.
@@ -26,12 +24,7 @@ from pathlib import Path
 
 from memory_v2 import Memory
 
-SIZES = {
-    "pages": (100, 1_000, 10_000),
-    "processes": (100, 1_000, 10_000),
-    "items": (1_000, 2_000, 4_000, 8_000, 16_000, 32_000),
-    "files": (500, 1_000, 2_000, 5_000),
-}
+SIZES = (100, 1_000, 10_000)
 HERE = Path(__file__).parent.parent
 TIMES = 100
 """How often each operation is timed."""
@@ -39,13 +32,10 @@ SECONDS = 20.0
 """After how many seconds an operation is timed no more, if it was timed `ENOUGH` times."""
 ENOUGH = 20
 BLOCKS_OF_A_PAGE = 10
-FILE_BYTES = 2_000
 WORDS = (
     "harbour night train release auditor index kitchen waits moved depends paid replaces asked closes spring sale",
     "contract staging engineers blue key review garden ferry lantern invoice pepper cellar orchard violin",
 )
-PROCESSES = 9
-"""How many new processes are timed."""
 
 Times = dict[str, list[float]]
 """The seconds of each operation, sorted."""
@@ -53,39 +43,33 @@ Times = dict[str, list[float]]
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description="What the size of a memory and of a text costs.")
-    for what, sizes in SIZES.items():
-        parser.add_argument(f"--{what}", type=int, nargs="*", default=sizes)
+    parser = argparse.ArgumentParser(description="What the size of a memory costs.")
+    parser.add_argument("--pages", type=int, nargs="*", default=SIZES)
     parser.add_argument("--beside", type=Path, help="the checkout of another version, with the same dependencies")
-    parser.add_argument("--measure", nargs=2, metavar=("WHAT", "SIZE"), help="print the times of one size as JSON")
+    parser.add_argument("--measure", type=int, metavar="PAGES", help="print the times of one size as JSON")
     chosen = parser.parse_args()
     if chosen.measure:
         _warm_up()
-        json.dump(MEASURES[chosen.measure[0]](int(chosen.measure[1])), sys.stdout)
+        json.dump(of_pages(chosen.measure), sys.stdout)
         return
     versions = {**({"other": chosen.beside.resolve()} if chosen.beside else {}), "this": HERE}
-    for what in SIZES:
-        print(
-            f"\n{what:>9}  {'operation':20}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}"
-        )
-        first: dict[tuple[str, str], float] = {}
-        for size in getattr(chosen, what):
-            times = {version: measured(checkout, what, size) for version, checkout in versions.items()}
-            for name in times["this"]:
-                for version, taken in times.items():
-                    middle = taken[name][len(taken[name]) // 2]
-                    ratio = middle / first.setdefault((name, version), middle)
-                    bare = (
-                        f"{middle / taken[BARE][len(taken[BARE]) // 2]:9.1f}" if BARE in taken and name != BARE else ""
-                    )
-                    late = taken[name][int(len(taken[name]) * 0.95)]
-                    row = f"{middle * 1e3:10.1f}{late * 1e3:10.1f}{ratio:13.2f}{bare}"
-                    print(f"{size:9,}  {name:20}{version:9}{row}", flush=True)
+    print(f"{'pages':>9}  {'operation':20}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}")
+    first: dict[tuple[str, str], float] = {}
+    for size in chosen.pages:
+        times = {version: measured(checkout, size) for version, checkout in versions.items()}
+        for name in times["this"]:
+            for version, taken in times.items():
+                middle = taken[name][len(taken[name]) // 2]
+                ratio = middle / first.setdefault((name, version), middle)
+                late = taken[name][int(len(taken[name]) * 0.95)]
+                row = f"{middle * 1e3:10.1f}{late * 1e3:10.1f}{ratio:13.2f}"
+                bare = middle / taken[BARE][len(taken[BARE]) // 2]
+                print(f"{size:9,}  {name:20}{version:9}{row}{bare:9.1f}", flush=True)
 
 
-def measured(version: Path, what: str, size: int) -> Times:
+def measured(version: Path, size: int) -> Times:
     """The times of one size, in a process of its own that imports this version."""
-    command = [sys.executable, __file__, "--measure", what, str(size)]
+    command = [sys.executable, __file__, "--measure", str(size)]
     environment = {**os.environ, "PYTHONPATH": str(version)}
     done = subprocess.run(command, env=environment, cwd=version, stdout=subprocess.PIPE, check=True)
     times: Times = json.loads(done.stdout)
@@ -116,54 +100,6 @@ def of_pages(size: int) -> Times:
                     took.append(_seconds(partial(act, len(took))))
                     times[BARE].append(_seconds(partial(_flushed, bare)))
     return {name: sorted(took) for name, took in times.items()}
-
-
-def of_items(size: int) -> Times:
-    """Times the write of one text with so many list items into an empty memory."""
-    chance = random.Random(size)
-    text = "".join(f"- {_words(chance, 4)} {number}\n" for number in range(size))
-    with tempfile.TemporaryDirectory() as place, Memory.open(Path(place) / "memory", "offline") as memory:
-        return {"a long text": [_seconds(lambda: memory.write(text))]}
-
-
-def of_files(size: int) -> Times:
-    """Times how long a folder of so many files, which others have made, takes until it was searched and written to."""
-    with tempfile.TemporaryDirectory() as place:
-        chance = random.Random(size)
-        for number in range(size):
-            paragraphs = [f"{_words(chance, 30)} n{number}.\n" for _ in range(FILE_BYTES // 200)]
-            Path(place, f"note-{number}.md").write_text(f"# Note {number}\n\n" + "\n".join(paragraphs), "utf-8")
-        with Memory.open(place, "offline") as memory:
-            searched = _seconds(lambda: memory.search("n1 harbour"))
-            written = _seconds(lambda: memory.write("The lantern is new.", "note-0", "append"))
-    return {"first search": [searched], "first write": [written], "both": [searched + written]}
-
-
-_NEW_PROCESS = """
-import sys, time
-from memory_v2 import Memory
-began = time.perf_counter()
-memory = Memory.open(sys.argv[1], "offline")
-assert memory.search("b3 lantern violin p7")
-print(time.perf_counter() - began)
-"""
-
-
-def of_processes(size: int) -> Times:
-    """Times how long a new process takes to open a memory of so many pages, which is indexed, and to search it."""
-    with tempfile.TemporaryDirectory() as place:
-        make_tree(Path(place), size)
-        command = [sys.executable, "-c", _NEW_PROCESS, place]
-        took = [float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(PROCESSES + 1)]
-    return {"open, never seen": [took[0]], "open and search": sorted(took[1:])}
-
-
-MEASURES: dict[str, Callable[[int], Times]] = {
-    "pages": of_pages,
-    "processes": of_processes,
-    "items": of_items,
-    "files": of_files,
-}
 
 
 def make_tree(folder: Path, pages: int) -> None:

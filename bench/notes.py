@@ -75,9 +75,7 @@ Search: TypeAlias = Callable[[str], Reply]
 
 def main() -> None:
     """Prints the figures."""
-    arguments = parser("Whether search answers questions about people's notes.")
-    arguments.add_argument("--misses", action="store_true", help="print what the search misses, too")
-    chosen = arguments.parse_args()
+    chosen = parser("Whether search answers questions about people's notes.").parse_args()
     notes = data_file(SOME_NOTE).parents[2]
     folders = {name: pages_of(notes / name) for name in sorted({asked.folder for asked in QUESTIONS})}
     problems = [problem for asked in QUESTIONS for problem in _moved(asked, folders[asked.folder])]
@@ -96,10 +94,6 @@ def main() -> None:
     index = {"all folders": index_figures(*folders.values())}
     searched = f"a search for {max(DEPTHS)} hits"
     report({"answered": figures, searched: times, "the index": index}, chosen.json)
-    if chosen.misses:
-        for asked, reply in replies["memory"].items():
-            for line in _miss(asked, reply):
-                print(line)
 
 
 def pages_of(folder: Path) -> dict[str, bytes]:
@@ -221,17 +215,6 @@ def _figures(replies: Mapping[Asked, Reply]) -> Figures:
         "refused": sum(refused),
         "tokens": fmean(sizes) if sizes else 0.0,
     }
-
-
-def _miss(asked: Asked, reply: Reply) -> Iterator[str]:
-    place = rank(asked, reply.found)
-    if asked.answers and place != 1:
-        yield f"answer at rank {place or '-'}: {asked.question}"
-        for one in reply.found[: min(3, (place or 4) - 1)]:
-            yield f"    {one.path}:{one.first}-{one.last}  {' '.join(one.shown.split())[:100]}"
-    if reply.answered != bool(asked.answers):
-        best = " ".join(reply.found[0].shown.split())[:100] if reply.found else ""
-        yield f"{'refused' if asked.answers else 'absence not told'}: {asked.question}  {best}"
 
 
 if __name__ == "__main__":

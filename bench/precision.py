@@ -7,18 +7,14 @@ not searched for. Each case names a scope, which is given to all searches alike.
 benchmark gives them to others, the name and its aliases; `texts` have their sentence, too.
 
 Figures: precision and recall of the beliefs that a search returns, over the cases that expect one; `nothing` is the
-share of the other cases that get none. A case with nothing returned has precision 0. A search is cut at the `top` so
-many, at a `floor` of its score (the confidence of a result, or bm25; 1 is the best of all cases), and at a share of the
-best one's score, `to best`. `answers` is what a search returns by itself (ten results, none if the memory says that it
-does not answer), `ten results` are those whatever it says. Of all cuts the one with the best precision stands beside,
-and that with the best precision whose recall is .9; they are chosen on these cases.
+share of the other cases that get none. A case with nothing returned has precision 0. `answers` is what a search returns
+by itself (ten results, none if the memory says that it does not answer), `ten results` are those whatever it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -30,15 +26,9 @@ FOLDER = "precisionmembench"
 USER = "test-user"
 DEEP = 40
 """As many as there are beliefs."""
-TOPS = (1, 2, 3, 5, 10, DEEP)
-FLOORS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
-TO_BEST = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
-RECALL = 0.9
+TEN = 10
 
 Belief = Mapping[str, Any]
-Cut = tuple[int, float, float]
-"""The top, the floor, and the share of the best."""
-TEN: Cut = (10, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +41,7 @@ class Found:
 
 
 def main() -> None:
-    """Prints precision and recall of each search, as it is and at its best cuts."""
+    """Prints precision and recall of each search."""
     chosen = parser("Precision and recall of what a search returns.").parse_args()
     rows, times = dict[str, Figures](), dict[str, Figures]()
     for way, says in WAYS.items():
@@ -60,19 +50,9 @@ def main() -> None:
             found = asked(says, prepare, watch)
             times[f"{name}, {way}"] = watch.figures()
             answers = [one if one.answered else replace(one, returned=[]) for one in found]
-            rows[f"{name}, {way}, answers"] = measure(answers, TEN)
-            rows[f"{name}, {way}, ten results"] = measure(found, TEN)
-            cuts = [(cut, measure(found, cut)) for cut in product(TOPS, FLOORS, TO_BEST)]
-            complete = [cut for cut in cuts if _figure(cut, "recall") >= RECALL]
-            for told, some in (("best precision", cuts), (f"recall {RECALL}", complete)):
-                if some:
-                    (top, floor, to_best), figures = max(some, key=lambda one: _figure(one, "precision"))
-                    rows[f"{name}, {way}, {told}"] = {**figures, "top": top, "floor": floor, "to best": to_best}
+            rows[f"{name}, {way}, answers"] = measure(answers)
+            rows[f"{name}, {way}, ten results"] = measure(found)
     report({"precision": rows, f"a search for {DEEP} hits": times}, chosen.json)
-
-
-def _figure(one: tuple[Cut, Figures], name: str) -> float:
-    return one[1][name] or 0.0
 
 
 Says = Callable[[Belief], str]
@@ -149,13 +129,11 @@ def asked(says: Says, prepare: Callable[[Stage, Says], Searched], watch: Watch) 
     return found
 
 
-def measure(found: Iterable[Found], cut: Cut) -> Figures:
+def measure(found: Iterable[Found]) -> Figures:
     """Precision, recall, and the share of the cases without an answer that get none."""
     precision, recall, nothing, returned = [], [], [], []
-    found = list(found)
-    most = max((score for one in found for _, score in one.returned), default=1.0)
     for one in found:
-        kept = _kept(one, cut, most)
+        kept = {belief for belief, _ in one.returned[:TEN]}
         if one.expected:
             right = len(kept & one.expected)
             precision.append(right / len(kept) if kept else 0.0)
@@ -170,12 +148,6 @@ def measure(found: Iterable[Found], cut: Cut) -> Figures:
         "returned": fmean(returned),
         "cases": len(precision),
     }
-
-
-def _kept(found: Found, cut: Cut, most: float) -> set[str]:
-    top, floor, to_best = cut
-    best = max((score for _, score in found.returned), default=0.0)
-    return {belief for belief, score in found.returned[:top] if score >= floor * most and score >= to_best * best}
 
 
 Asked = tuple[str, frozenset[str], frozenset[str]]

@@ -5,9 +5,9 @@ after it was written is one that it only speaks of. Else it is the day on which 
 history knows. What is older than the history, or not yet in it, has the day of its page.
 
 The table `written` is the history, added up. It has a row for each line that is or was in the tree: the revision that
-brought it, and how often it is there now. A line that stays in the tree keeps its revision, whichever page it moves to,
-and so does one that an undo or an edit by hand brings back. The rows depend on the history alone, however many
-revisions are read at a time.
+brought it, the last one that added it once more, and how often it is there now. A line that stays in the tree keeps its
+revision, whichever page it moves to, and so does one that an undo or an edit by hand brings back. The rows depend on
+the history alone, however many revisions are read at a time.
 """
 
 from __future__ import annotations
@@ -68,12 +68,13 @@ class Past(Protocol):
 class Line(NamedTuple):
     """A line: when it was written, in seconds since 1970, by which revision from the first, and how often it is in the
     tree. One that `was_there` is at least as old as that: it stood there before the history began. When an
-    `imported` one was said is not known."""
+    `imported` one was said is not known. `added` is the last revision that added the line once more."""
 
     written: int
     turn: int
     was_there: int
     imported: int
+    added: int
     times: int
 
 
@@ -201,10 +202,11 @@ def add_up(tables: sqlite3.Connection, revisions: Iterable[Step], until: str) ->
             before = known.get(line)
             times = max((before.times if before else 0) + change, 0)
             if before and (before.times or step.brings_back):
-                rows.append((line, *before._replace(times=times)))
+                added = turn if change > 0 and not step.brings_back else before.added
+                rows.append((line, *before._replace(added=added, times=times)))
             elif times:
-                rows.append((line, step.moment, turn, int(step.was_there), int(step.imported), times))
-        tables.executemany("INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?, ?)", rows)
+                rows.append((line, step.moment, turn, int(step.was_there), int(step.imported), turn, times))
+        tables.executemany("INSERT OR REPLACE INTO written VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
     tables.execute("UPDATE past SET read_until = ?, turn = ?", (until, turn))
 
 
@@ -444,8 +446,8 @@ def _written(lines: Iterable[int], known: Mapping[int, Line], page: int, today: 
 def _day(named: Iterable[Named], known: Mapping[int, Line], written: _Written) -> int:
     for one in named:
         by = known.get(one.line) if one.line is not None else None
-        if by and by.times == 1 and written.turn > by.turn:  # it was added to a page that had this day already
-            continue
+        if by and by.times and written.turn > by.added and written.day != UNDATED:
+            continue  # somebody added it to a page that had this day already
         if one.since <= written.at_most:
             return written.day if one.since <= written.day <= one.until else one.since
     return written.day

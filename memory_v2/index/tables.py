@@ -27,7 +27,7 @@ from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, Prepared, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 14
+VERSION = 15
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PAGE_BITS = 28 - SLOT_BITS - ROW_BITS
@@ -69,7 +69,7 @@ CREATE INDEX passages_that_say ON passages (digest) WHERE digest IS NOT NULL;
 CREATE INDEX voices_by_name ON voices (name);
 CREATE TABLE written (
     line INTEGER PRIMARY KEY, written INTEGER NOT NULL, turn INTEGER NOT NULL, was_there INTEGER NOT NULL,
-    imported INTEGER NOT NULL, times INTEGER NOT NULL);
+    imported INTEGER NOT NULL, added INTEGER NOT NULL, times INTEGER NOT NULL);
 CREATE TABLE past (read_until TEXT NOT NULL, turn INTEGER NOT NULL);
 INSERT INTO past VALUES ('', 0);
 CREATE TABLE entries (

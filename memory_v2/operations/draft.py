@@ -31,7 +31,7 @@ from memory_v2.tree.link import link_key
 from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, prefixes
-from memory_v2.tree.source import NO_TEXT, Source
+from memory_v2.tree.source import NO_SOURCE, NO_TEXT, Source
 from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 
 
@@ -248,18 +248,23 @@ def unlinked(page: Page, gone: frozenset[str]) -> Page:
 def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
     """Stages the source of a text on each staged page: in the metadata of a page that has nothing else, which is a new
     one or the one that is `replaced`; on the root, and on any other page, in a line behind the text. Text without a
-    source gets the day on which it is written, if else it would seem to be from the source of its page."""
-    now, calendar = draft.context.now(), draft.context.calendar
+    source gets the day on which it is written, if else it would seem to be from the source of its page. The day in the
+    metadata of a page is that of the text that came with it, so later text of a day that is past has a line too."""
+    now = draft.context.now()
+    today = draft.context.calendar.day(now)
     for path, page in list(draft.staged.items()):
         if page is None:
             continue
-        before = draft.before(path) if path != replaced else None
-        if before is None and path != ROOT:
-            if source or page_source(page):
+        before, has = draft.before(path), page_source(page)
+        is_later = before is not None and has.day == source.day and source.day not in (None, today)
+        is_new = before is None or path == replaced
+        if is_new and path != ROOT and not is_later:
+            if source or has:
                 draft.put(page.stamped(now, **source.properties))
             continue
-        told = source or (Source(day=calendar.day(now)) if page_source(page) else source)
-        named = signed(page, before.blocks if before else page.blocks[: page.top], told)
+        told = source or (Source(day=today) if has else source)
+        was = before.blocks if before and not is_new else page.blocks[: page.top]
+        named = signed(page, was, NO_SOURCE if told == has and not is_later else told)
         if named is not page:
             draft.put(named)
 

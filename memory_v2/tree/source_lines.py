@@ -53,7 +53,7 @@ def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
     brings with it is for that text."""
     if not source and not any(map(is_source_line, (*before, *page.blocks))):
         return page
-    return _rendered(page, before, lambda _: NO_SOURCE if source == page_source(page) else source)
+    return _rendered(page, before, lambda _: source)
 
 
 def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:

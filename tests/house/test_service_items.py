@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/service-items.md").read_text("utf-8")
+PAGE = (ROOT / "tests/service/ITEMS.md").read_text("utf-8")
 COUNTS = {"A": 7, "B": 14, "C": 11, "D": 13, "E": 10, "F": 3, "G": 13, "H": 8, "I": 3, "J": 7, "K": 7, "L": 7, "M": 8}
 COUNTS |= {"N": 6, "O": 7, "P": 4}
 

@@ -19,6 +19,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.texts import checked_source
 from memory_v2.settings import Settings
 from memory_v2.storage.history import HistoryDamaged
+from memory_v2.storage.pending import Mode
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from tests.operations.scenes import call, calls
@@ -350,3 +351,26 @@ def test_a_day_that_no_page_can_name_is_refused_with_the_years_that_it_can() -> 
             checked_source(None, day, UTC_DAYS)
     with pytest.raises(InvalidSetting, match="a day of the calendar, such as 2026-02-03, not '2026-02-30'"):
         checked_source(None, "2026-02-30", UTC_DAYS)
+
+
+@pytest.mark.parametrize("mode", ["update", "append", "replace"])
+@pytest.mark.parametrize("source", [None, "mail.md"])
+def test_a_text_has_the_day_that_is_given_also_on_a_page_of_that_day(
+    clocked: Clocked, mode: Mode, source: str | None
+) -> None:
+    memory, clocked.now = clocked.memory, LAST
+    memory.write("The kiln is cold.", "shop", date="2026-01-05", source=source)
+    memory.write("The kettle sings.", "shop", mode, date="2026-01-05", source=source)
+    assert clocked.told("kettle sings")[0] == "2026-01-05"
+    memory.write("The mower rests.", "shop", date="2026-03-01", source=source)
+    assert clocked.told("mower rests")[0] == "2026-03-01"
+
+
+def test_pages_of_one_day_keep_it_when_one_of_them_goes(clocked: Clocked) -> None:
+    memory, clocked.now = clocked.memory, LAST
+    memory.write("The kiln is cold.", "shop", date="2026-01-05")
+    memory.write("The kettle sings.", "kitchen", date="2026-01-05")
+    clocked.by_hand("shop", lambda text: text.replace("cold.", "cold.\n\nThe mower rests."), LAST)
+    assert clocked.told("mower rests")[0] == "2026-03-01"
+    memory.delete("shop")
+    assert clocked.told("kettle sings")[0] == "2026-01-05"

@@ -1,11 +1,7 @@
-"""Claude's memory tool side by side: the same commands to Anthropic's own local helper and to ours.
-
-`python -m tests.tools.side_by_side` writes the tables of docs/claude-memory-tool.md anew.
-"""
+"""Claude's memory tool side by side: the same commands to Anthropic's own local helper and to ours."""
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -19,9 +15,6 @@ from anthropic.tools import BetaLocalFilesystemMemoryTool
 
 from memory_v2.tools.claude_memory import ClaudeMemoryTool
 from tests.operations.scenes import offline
-
-PAGE = Path(__file__).parents[2] / "docs" / "claude-memory-tool.md"
-BEGIN, END = "<!-- begin: python -m tests.tools.side_by_side -->", "<!-- end -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,40 +78,3 @@ def _without_folder_sizes(text: str) -> str:
     header, top, *lines = text.split("\n")
     sized = [re.sub(r"^\S+\t(.*/)$", "·\t\\1", line) for line in lines]
     return "\n".join([header, re.sub(r"^\S+\t", "·\t", top), *sized])
-
-
-def tables() -> str:
-    """The tables of the page."""
-    rows = list(compared())
-    different = [row for row in rows if not row.is_same]
-    lines = [
-        f"{len(rows)} commands were compared: {len(rows) - len(different)} answers are the same, these are not:",
-        "",
-    ]
-    lines += ["| why Silica answers otherwise | commands |", "|---|---|"]
-    for why in dict.fromkeys(row.why for row in different):
-        lines.append(f"| {why} | {'<br>'.join(_command(row) for row in different if row.why == why)} |")
-    return "\n".join(lines)
-
-
-def _command(row: Compared) -> str:
-    given = {name: value for name, value in row.command.items() if name != "command"}
-    return _cell(" ".join([str(row.command.get("command", "")), json.dumps(given, ensure_ascii=False)]).strip())
-
-
-def _cell(text: str) -> str:
-    """The first line of an answer, and whether more follow."""
-    header, _, rest = text.partition("\n")
-    text = f"{header[:60]}…" if rest or len(header) > 60 else header
-    shown = text.replace("|", "\\|").replace("\r", "␍").replace("\t", " → ")
-    return "<br>".join(f"`` {line} ``" if line.strip() else "` `" for line in shown.split("\n"))
-
-
-def page_with_tables() -> str:
-    """The page with the tables as they are now."""
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{tables()}\n\n{END}{rest.partition(END)[2]}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page_with_tables(), encoding="utf-8")

@@ -21,7 +21,7 @@ from memory_v2.tools.memory_commands import CLAUDE_MEMORY_TOOL, answer_memory_co
 from tests.effort import effort
 from tests.operations.scenes import SMALL, offline
 from tests.properties.whole import faults, pages_of
-from tests.tools.side_by_side import PAGE, Step, answered, compared, page_with_tables, scenes
+from tests.tools.side_by_side import Step, answered, compared, scenes
 
 TRICKS = (
     "/memories/..",
@@ -60,12 +60,8 @@ def refused(memory: Memory, command: Any, **arguments: Any) -> str:
 
 def test_answers_are_the_same_except_where_they_differ_for_a_reason() -> None:
     rows = list(compared())
-    assert len(rows) > 100
+    assert (len(rows), sum(row.is_same for row in rows)) == (114, 96)  # as docs/claude-memory-tool.md says
     assert not [row for row in rows if row.is_same == bool(row.why)]
-
-
-def test_the_page_with_the_comparison_is_current() -> None:
-    assert page_with_tables() == PAGE.read_text("utf-8"), "python -m tests.tools.side_by_side writes it anew"
 
 
 def test_the_asynchronous_tool_answers_as_the_other() -> None:
