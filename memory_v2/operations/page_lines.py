@@ -39,9 +39,10 @@ def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page) -> None:
 
 
 def _grown(before: Page, after: Page) -> bool:
-    """Whether a page has passed 2, 4, 8, … blocks. Were its line told anew each time that a text comes, whoever writes
-    to another page would change the same page above."""
-    return len(after.blocks).bit_length() > len(before.blocks).bit_length()
+    """Whether a page has passed 2, 4, 8, … statements. Were its line told anew each time that a text comes, whoever
+    writes to another page would change the same page above."""
+    was, now = (len(page.blocks) - page.top for page in (before, after))
+    return now.bit_length() > was.bit_length() >= 1
 
 
 def _is_gone(draft: Draft, lacking: Sequence[str], before: Page, but: Collection[str]) -> bool:

@@ -180,3 +180,10 @@ def test_a_write_is_undone_although_lines_of_other_pages_have_changed_since() ->
     assert "Crane" not in line(memory, "home")
     assert line(memory) == "Ines pays the boat."
     assert memory.check() == []
+
+
+def test_a_line_does_not_go_on_quoting_a_statement_that_a_newer_one_supersedes() -> None:
+    memory = offline()
+    memory.write("Stand-up starts at 9:30 in the Harbour room.", "team")
+    memory.write("Stand-up starts at 10:00 in the Harbour room now.", "team")
+    assert "9:30" not in line(memory, "team")
