@@ -26,10 +26,10 @@ MAX_REVISIONS = 1_000
 """How many revisions of pages whose lines may be out of date a check reads, the newest ones."""
 
 
-def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page) -> None:
-    """Stages the lines of a page that quote what stood on it and is gone, and those that the program has told of a page
-    that has twice as much now. What another page has now was only moved."""
-    now, has_grown = Quotable.of(after.body), _grown(before, after)
+def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: bool) -> None:
+    """Stages the lines of a page that quote what stood on it and is gone; what another page has now was only moved.
+    With `grown`, also those that the program has told of a page that has twice as much now."""
+    now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
     for above, link in _listing(draft, graph, after.path):
         is_own = link.description == opening(before.blocks) or is_of_subjects(link.description)
         lacking = now.lacks(link.description)

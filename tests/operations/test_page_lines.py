@@ -184,6 +184,6 @@ def test_a_write_is_undone_although_lines_of_other_pages_have_changed_since() ->
 
 def test_a_line_does_not_go_on_quoting_a_statement_that_a_newer_one_supersedes() -> None:
     memory = offline()
-    memory.write("Stand-up starts at 9:30 in the Harbour room.", "team")
-    memory.write("Stand-up starts at 10:00 in the Harbour room now.", "team")
+    memory.write("Tidewater meets at 9:30 in the Harbour room, with video.", "team")
+    memory.write("Tidewater meets at 10:00 now, in the Harbour room, with video.", "team")
     assert "9:30" not in line(memory, "team")

@@ -46,7 +46,7 @@ _CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)
 _PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
 _ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
 _TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
-LEAST_SUBJECTS = 4
+LEAST_SUBJECTS = 3
 """How many words tell more of a page than its first sentence does."""
 _SPOKEN = frozenset(["heading", "paragraph", "item", "quote"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
