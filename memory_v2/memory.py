@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         PageInfo,
         Result,
         SearchResults,
+        SimilarLine,
         SplitResult,
         WriteResult,
     )
@@ -188,10 +189,7 @@ class Memory:
         return other
 
     def read(self, path: PageOrRoot = ROOT) -> str:
-        """Returns a page as it is stored. Raises `PageNotFound`, `InvalidPath`.
-
-        Bytes that are not UTF-8 appear as U+FFFD; on disk they stay as they are.
-        """
+        """Returns a page as it is stored, bytes that are no UTF-8 as U+FFFD. Raises `PageNotFound`, `InvalidPath`."""
         return self._engine.run_on_storage(operations.read.read, path)
 
     def write(
@@ -300,6 +298,10 @@ class Memory:
             archived=archived,
         )
         return self._engine.run(entries.searching.search, asked)
+
+    def similar(self, text: Annotated[str, "The text."]) -> list[SimilarLine]:
+        """Lists the lines that say most of what a text says, best first, without a model: an older statement of it."""
+        return self._engine.run(operations.similar.similar, text)
 
     def list_files(self) -> list[PageInfo]:
         """Lists all pages: path, title, size, date, and the links to and from each."""

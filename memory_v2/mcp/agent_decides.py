@@ -62,8 +62,18 @@ def shown(question: Question, operation: str, seconds: float, again: bool = Fals
         if isinstance(one, ToolResult)
     ]
     messages = [one.prompt.text for one in news if isinstance(one, UserMessage)]
-    further = Prompt("mcp/further", {"operation": operation, "results": results, "messages": messages}).text
+    data = {"kind": kind_of(question), "operation": operation, "results": results, "messages": messages}
+    further = Prompt("mcp/further", data).text
     return f"{_task(conversation, operation, seconds)}\n\n{further}" if again else further
+
+
+def kind_of(question: Question) -> str:
+    """What waits for the answer: `write`, for the place of a text, or `split`, for the parts of a page."""
+    return _kind(question.conversation)
+
+
+def _kind(conversation: Conversation) -> str:
+    return "write" if isinstance(conversation.brief, WriteBrief) else "split"
 
 
 def check_length(question: Question) -> None:
@@ -102,7 +112,7 @@ def _last_answer(conversation: Conversation) -> int:
 def _task(conversation: Conversation, operation: str, seconds: float, knows_rules: bool = False) -> str:
     data = {
         "knows_rules": knows_rules,
-        "kind": "write" if isinstance(conversation.brief, WriteBrief) else "split",
+        "kind": _kind(conversation),
         "operation": operation,
         "time": f"{seconds:g} seconds" if seconds < 120 else f"{seconds / 60:.2g} minutes",
         "system": conversation.system.text,

@@ -22,7 +22,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, TextContent
 
 from memory_v2.agent.operation import CancelScope
 from memory_v2.errors import ModelError, SilicaError, StorageError, ToolProblem
-from memory_v2.mcp.agent_decides import DECIDE, DECIDED_BY_HOST, check_length, decided, rules_of, shown
+from memory_v2.mcp.agent_decides import DECIDE, DECIDED_BY_HOST, check_length, decided, kind_of, rules_of, shown
 from memory_v2.mcp.clients import ANYBODY, Clients, Context, name_of, peer_of, request_of, shook_hands
 from memory_v2.mcp.frame import framed
 from memory_v2.mcp.options import Way
@@ -294,7 +294,9 @@ class ToolCalls:
         """The call about which the connected agent decides, or the task again, in words. Raises `ToolProblem`."""
         operation = arguments.get("operation")
         if not isinstance(operation, str) or operation not in self._kept:
-            open_calls = [name for name, (one, _) in self._kept.items() if one.question is not None]
+            open_calls = [
+                f"the {kind_of(one.question)} {name}" for name, (one, _) in self._kept.items() if one.question
+            ]
             raise ToolProblem(
                 f"no operation {str(operation)[:40]!r} waits for a decision; those that wait: "
                 f"{', '.join(open_calls) or 'none'}. If it did, the program has decided: search_memory finds the text, "

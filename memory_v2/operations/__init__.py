@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         replay,
         search_request,
         session_start,
+        similar,
         survey,
         write,
     )

@@ -76,7 +76,7 @@ def commit(
     if not exact:
         _keep_reachable(draft)
         _link_created(draft)
-        _follow_lines(draft)
+        follow_lines(draft)
     pages = _changed(draft)
     context = draft.context
     if not pages and not draft.beside and not _unplaced(context, pages):
@@ -111,14 +111,14 @@ def commit(
     return change
 
 
-def _follow_lines(draft: Draft) -> None:
-    """Stages the lines of changed pages that quote what is gone."""
+def follow_lines(draft: Draft) -> None:
+    """Stages the lines of changed pages that quote what is gone, or are of less than the pages have now."""
     pages = [(draft.before(path), page) for path, page in draft.staged.items() if page]
-    _tell_changed(draft, [(before, page) for before, page in pages if before and page.body != before.body])
+    _tell_changed(draft, [(before, page) for before, page in pages if before and page.body != before.body], grown=True)
 
 
-def _tell_changed(draft: Draft, changed: Sequence[tuple[Page, Page]]) -> None:
-    """Stages the lines of these pages, each as it was and as it is now."""
+def _tell_changed(draft: Draft, changed: Sequence[tuple[Page, Page]], grown: bool = False) -> None:
+    """Stages the lines of these pages, each as it was and as it is now; with `grown`, also of those that have grown."""
     if not changed:
         return
     graph = draft.graph()
@@ -126,7 +126,7 @@ def _tell_changed(draft: Draft, changed: Sequence[tuple[Page, Page]]) -> None:
         from memory_v2.operations.page_lines import tell_changed  # start-up: the planner tells lines
 
         for before, after in listed:
-            tell_changed(draft, graph, before, after)
+            tell_changed(draft, graph, before, after, grown)
 
 
 def follow_edits(context: Context, edits: str) -> None:

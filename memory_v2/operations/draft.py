@@ -59,6 +59,13 @@ class Draft:
         """The page, or `None`."""
         return self.staged[path] if path in self.staged else self._stored(path)
 
+    def look_again(self, path: str) -> None:
+        """Reads a page anew when it is next asked for, unless it is staged: others may have changed it meanwhile, which
+        matters only to what is staged of it from now on."""
+        if path not in self.staged:
+            self.read.pop(path, None)
+            self._pages.pop(path, None)
+
     def exists(self, path: str) -> bool:
         """Whether there is such a page, even if it cannot be read."""
         try:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
-from memory_v2.operations.commit import commit
+from memory_v2.operations.commit import commit, follow_lines
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, page_above
 from memory_v2.operations.operation import check_id, operation
@@ -162,10 +162,15 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
         try:
             draft.take(PageChange(change.path, change.after, change.before))
         except StorageConflict as error:
+            if _is_of_lines(change):  # they follow their pages
+                del draft.staged[change.path]
+                continue
             raise NotAllowed(
                 f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page "
                 "(edits of an entry by hand are in the history once a check has seen them)"
             ) from error
+    if any(change.path not in draft.staged for change in changed if not is_entry(change.path)):
+        follow_lines(draft)
     context.operation.trace.add("undo", of=operation.first.operation or operation.first.id)
     is_split = operation.first.kind == SPLIT
     try:
@@ -179,6 +184,15 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
     result = Result(changed[0].path, (made,) if made else ())
     return result, is_split
+
+
+def _is_of_lines(change: PageChange) -> bool:
+    """Whether a page lists the same pages after a change, in other words, and is else the same."""
+    if is_entry(change.path) or change.before is None or change.after is None:
+        return False
+    before, after = (read_page(change.path, data) for data in (change.before, change.after))
+    targets = [[child.target for child in page.children] for page in (before, after)]
+    return before.body == after.body and targets[0] == targets[1]
 
 
 @operation("restore", changes="tree", recorded=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import told_again
+from memory_v2.models.offline.naming import is_of_subjects, subjects
 from memory_v2.operations.draft import Draft
 from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.tree.graph import Graph
@@ -25,18 +26,30 @@ MAX_REVISIONS = 1_000
 """How many revisions of pages whose lines may be out of date a check reads, the newest ones."""
 
 
-def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page) -> None:
-    """Stages the lines of a page that quote what stood on it and is gone. What another page has now was only moved."""
-    now = Quotable.of(after.body)
+def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: bool) -> None:
+    """Stages the lines of a page that quote what stood on it and is gone; what another page has now was only moved.
+    With `grown`, also those that the program has told of a page that has twice as much now."""
+    now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
     for above, link in _listing(draft, graph, after.path):
-        if not (lacking := now.lacks(link.description)):
-            continue
-        was = Quotable.of(before.body)
-        others = [page for path, page in draft.staged.items() if page and path not in (after.path, above.path)]
-        elsewhere = [Quotable.of(page.body) for page in others]
-        if any(was.has(clause) and not any(text.has(clause) for text in elsewhere) for clause in lacking):
-            line = opening(after.blocks) if link.description == opening(before.blocks) else described(draft, after)
-            draft.put(draft.page(above.path).with_description(link.target, line))
+        is_own = link.description == opening(before.blocks) or is_of_subjects(link.description)
+        lacking = now.lacks(link.description)
+        if (has_grown and is_own) or (lacking and _is_gone(draft, lacking, before, {after.path, above.path})):
+            line = (subjects(after.title, after.blocks) or opening(after.blocks)) if is_own else described(draft, after)
+            draft.put(draft.page(above.path).with_description(link.target, line).stamped(draft.context.now()))
+
+
+def _grown(before: Page, after: Page) -> bool:
+    """Whether a page has passed 2, 4, 8, … statements. Were its line told anew each time that a text comes, whoever
+    writes to another page would change the same page above."""
+    was, now = (len(page.blocks) - page.top for page in (before, after))
+    return now.bit_length() > was.bit_length() >= 1
+
+
+def _is_gone(draft: Draft, lacking: Sequence[str], before: Page, but: Collection[str]) -> bool:
+    """Whether one of the clauses that a page lacks stood on it, and stands on no other page that is staged."""
+    was = Quotable.of(before.body)
+    elsewhere = [Quotable.of(page.body) for path, page in draft.staged.items() if page and path not in but]
+    return any(was.has(clause) and not any(text.has(clause) for text in elsewhere) for clause in lacking)
 
 
 def described(draft: Draft, page: Page) -> str:
@@ -82,6 +95,7 @@ def _listing(draft: Draft, graph: Graph, path: str) -> Iterator[Line]:
     """The lines that list a page, on pages that can be read."""
     for source in graph.sources.get(path, ()):
         with suppress(Unreadable, PageNotFound):
+            draft.look_again(source)
             for link in draft.page(source).children:
                 if link_key(link.target) == fold(path):
                     yield draft.page(source), link

@@ -255,6 +255,14 @@ class DatedLines:
 
 
 @dataclass(frozen=True, slots=True)
+class SimilarLine:
+    """A line that is like a text: its page, and its words to the letter."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PageInfo:
     """A page as `list_files` returns it. `MemoryFileInfo` is another name of it."""
 

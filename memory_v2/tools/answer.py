@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.history import Change
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.words import content_words, plain, shorten
+from memory_v2.text.words import plain, shorten
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.page import parse_page
 
 if TYPE_CHECKING:
     from memory_v2.operations.history import PastOperation
-    from memory_v2.operations.results import PageInfo, Result, SearchResult
+    from memory_v2.operations.results import PageInfo, Result, SearchResult, SimilarLine
 
 
 LONGEST = 16_000
@@ -32,10 +32,8 @@ MOST_NAMED = 20
 """Limits the pages that a sentence names."""
 MOST_QUOTED = 5
 """Limits the lines that a sentence quotes."""
-MOST_NEAR = 3
-"""Limits the lines near a new text that are quoted: an older statement of the same thing is the nearest, as a rule."""
-LEAST_SHARED = 2
-"""How many words a line shares with a new text at least to be near it."""
+LONGEST_NEAR = 400
+"""Limits the lines near a new text that are quoted, in characters together: some three statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +136,8 @@ def operation_line(operation: PastOperation) -> str:
     return " · ".join(filter(None, parts))
 
 
-def gone_and_near(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
-    """The lines that stood on a page before and stand on none now, without markup; and those that stay on a changed
-    page and speak of what the new lines do, the nearest first."""
+def gone_and_new(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
+    """The lines that stood on a page before and stand on none now, without markup; and those that stood on none."""
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
     for page in (page for change in changes for page in change.pages):
@@ -149,11 +146,23 @@ def gone_and_near(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
     left = Counter(line for lines in after.values() for line in lines)
     left.subtract(line for lines in before.values() for line in lines)
     gone = Counter({line: -count for line, count in left.items() if count < 0})
-    stay = [line for path, lines in before.items() if lines != after[path] for line in lines[1:] if left[line] == 0]
-    new = {word for line, count in left.items() if count > 0 for word in content_words(line)}
-    shared = {line: len(new.intersection(content_words(line))) for line in stay}
-    near = sorted((line for line in shared if shared[line] >= LEAST_SHARED), key=lambda line: -shared[line])
-    return [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)], near[:MOST_NEAR]
+    lost = [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)]
+    return lost, [line for line, count in left.items() if count > 0]
+
+
+def near(lines: Iterable[SimilarLine]) -> str:
+    """The lines near a new text with their pages, and how to correct one that is no longer true; empty if there are
+    none. They are whole, for their words have to be given to the letter; of a very long one, the first is cut."""
+    told, room = list[str](), LONGEST_NEAR
+    for line in lines:
+        if len(line.text) <= room or not told:
+            told.append(f"`{line.path}`: {shorten(line.text, room)}")
+            room -= len(line.text)
+    if not told:
+        return ""
+    return "\n".join(
+        [" Near it stands; if a line is no longer true, replace its words by replace_in_memory on its page:", *told]
+    )
 
 
 def _lines(path: str, data: bytes | None) -> list[str]:

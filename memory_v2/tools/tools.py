@@ -26,10 +26,11 @@ from memory_v2.tools.answer import (
     SHORTEST_ID,
     Answer,
     excerpt,
-    gone_and_near,
+    gone_and_new,
     hit,
     how_many_fit,
     named,
+    near,
     operation_line,
     page_line,
     quoted,
@@ -164,12 +165,12 @@ def write_memory(
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {named(result.new_files)}."
-    gone, near = gone_and_near(result.revisions)
+    gone, new = gone_and_new(result.revisions)
     if gone:
         said += f" No longer there: {quoted(gone)}."
-    if near:
-        said += f" Near it stands: {quoted(near)}. If that is wrong now, correct it with replace_in_memory."
-    return Answer(with_notes(said + _warnings(result.secrets), result), document, quotes=bool(gone or near))
+    beside = near(memory.similar("\n".join(new)) if new else ())
+    said = with_notes(said + _warnings(result.secrets), result) + beside
+    return Answer(said, document, quotes=bool(gone or beside))
 
 
 def _warnings(secrets: Sequence[Secret]) -> str:
@@ -238,7 +239,7 @@ def replace_in_memory(
         raise ToolProblem(
             f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"
         ) from error
-    gone, _ = gone_and_near(result.revisions)
+    gone, _ = gone_and_new(result.revisions)
     said = f"Replaced on {result.path!r}." + (f" No longer there: {quoted(gone)}." if gone else "")
     return Answer(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
 

@@ -68,6 +68,8 @@ async def test_a_decision_that_cannot_be_carried_out_is_answered_by_what_is_miss
         assert "n1 to n2" in told
         told = words(await decide(client, operation, make("place", blocks="n1", page="garden")))
         assert "n2" in told
+        assert f"The write {operation} waits" in told
+        assert f"the write {operation}" in refused(await decide(client, "0" * 10, PLACE))
         assert "## Rules" not in told
         told = words(await decide(client, operation, make("read_pages", paths=["garden"])))
         assert "===== PAGE" in told
@@ -118,7 +120,7 @@ async def test_a_decision_may_be_written_carelessly(calls: object) -> None:
         operation = await asked(client)
         arguments = {"operation": operation, "calls": calls}
         result = await client.session.call_tool("decide_memory", arguments)
-        while "waits for more" in words(result):
+        while "waits for the rest" in words(result):
             result = await decide(client, operation, PLACE)
     assert memory.read("garden").count("Leeks") == 1
 

@@ -324,3 +324,62 @@ def test_text_that_a_split_moves_below_its_page_is_still_said_there() -> None:
         "\n\n".join(f"## Team {n}\n\n" + f"Team {n} looks after harbour number {n}. " * 9 for n in range(9)), "people"
     )
     assert memory.check() == []
+
+
+TOLD = (
+    "Biscuit the cat eats fish.",
+    "The vet of Biscuit is in Mill Row.",
+    "Rent is due on the 3rd.",
+    "The vet closes at six.",
+)
+
+
+def at_home() -> Memory:
+    memory = offline()
+    for text in TOLD:
+        memory.write(text, "home")
+    return memory
+
+
+def test_the_line_of_a_page_that_has_grown_names_what_it_holds() -> None:
+    told = line(at_home(), "home")
+    assert told.startswith("Biscuit; ")
+    assert {"vet", "Mill", "Rent"} <= {*told.split("; ")}
+    assert "3" not in told
+
+
+def test_the_line_of_a_page_changes_no_oftener_than_the_page_doubles() -> None:
+    memory = at_home()
+    before = len(memory.history("memory"))
+    for number in range(28):
+        memory.write(f"Shelf {number} holds jars of the {number}th year.", "home")
+    assert len(memory.history("memory")) - before <= 3
+    assert memory.check() == []
+
+
+def test_a_line_names_nothing_that_has_left_its_page() -> None:
+    memory = at_home()
+    for text in TOLD[:2]:
+        memory.replace_text("home", text, "")
+    assert "Biscuit" not in line(memory, "home")
+
+
+def test_a_write_is_undone_although_lines_of_other_pages_have_changed_since() -> None:
+    memory = at_home()
+    before = memory.read("home")
+    texts = [f"Crane {number} lifts {number} tons." for number in range(5)]
+    written = memory.write("The harbour of Porto has a jetty.\n\n" + "\n\n".join(texts), "home")
+    assert "Crane" in line(memory, "home")
+    memory.write("Ines pays the boat.", "people")
+    memory.undo(written.revision)
+    assert memory.read("home") == before
+    assert "Crane" not in line(memory, "home")
+    assert line(memory) == "Ines pays the boat."
+    assert memory.check() == []
+
+
+def test_a_line_does_not_go_on_quoting_a_statement_that_a_newer_one_supersedes() -> None:
+    memory = offline()
+    memory.write("Tidewater meets at 9:30 in the Harbour room, with video.", "team")
+    memory.write("Tidewater meets at 10:00 now, in the Harbour room, with video.", "team")
+    assert "9:30" not in line(memory, "team")

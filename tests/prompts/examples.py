@@ -135,6 +135,7 @@ EXAMPLES: dict[str, Prompt] = {
     "mcp/further": Prompt(
         "mcp/further",
         {
+            "kind": "write",
             "operation": "d6751e06f9",
             "results": [
                 {

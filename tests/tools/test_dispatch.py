@@ -132,6 +132,35 @@ def test_what_is_said_twice_is_told_with_its_page(memory: Memory) -> None:
     assert "on 'garden'" in told(memory, "write_memory", content="The garden has leeks.")
 
 
+def test_a_write_ends_with_the_lines_that_it_may_contradict_wherever_they_stand(memory: Memory) -> None:
+    told(memory, "write_memory", content="Tollgate's staging listens on port 8080.", path="projects/tollgate")
+    told(memory, "write_memory", content="- Mira signs Tollgate off.\n- The gate is green.", path="people/mira")
+    said = told(memory, "write_memory", content="Tollgate's staging has moved to port 8443.", path="ops")
+    before, near = said.split("Near it stands")
+    assert "undo_memory" in before
+    assert "replace_in_memory" in near.splitlines()[0]
+    assert near.splitlines()[1] == "`projects/tollgate`: Tollgate's staging listens on port 8080."
+    assert "has moved" not in near
+    told(memory, "replace_in_memory", path="projects/tollgate", old=near.splitlines()[1].split(": ", 1)[1], new="")
+
+
+def test_a_write_says_nothing_of_lines_that_are_not_near(memory: Memory) -> None:
+    assert "Near it" not in told(memory, "write_memory", content="Harbour crane 4 is out of order.", path="harbour")
+    assert "Near it" not in told(memory, "write_memory", content="Harbour crane 4 is out of order.", path="cranes")
+
+
+def test_the_lines_near_a_write_are_few(memory: Memory) -> None:
+    for number in range(20):
+        told(
+            memory,
+            "write_memory",
+            content=f"Crane {number} at the harbour lifts {number} tons.",
+            path=f"cranes/{number}",
+        )
+    near = told(memory, "write_memory", content="Crane 99 at the harbour lifts 3 tons.").split("Near it stands")[1]
+    assert sum(len(line.split("`: ")[1]) for line in near.splitlines()[1:]) <= 400
+
+
 def test_an_id_that_names_nothing_is_refused_with_where_ids_are(memory: Memory) -> None:
     for wrong in ("ffffffff", "xyz", memory.history()[0].id[:3]):
         error = refused(memory, "undo_memory", {"revision": wrong}).text

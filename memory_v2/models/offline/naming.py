@@ -47,6 +47,8 @@ _CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)
 _PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
 _ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
 _TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
+LEAST_SUBJECTS = 3
+"""How many words tell more of a page than its first sentence does."""
 _SPOKEN = frozenset(["heading", "paragraph", "item", "quote"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^<>]*>|\{[%{#][^{\n]*?[%#}]\}")
@@ -172,6 +174,27 @@ def telling_words(blocks: Iterable[Block], most: int = 6) -> list[str]:
     """The most telling words of the prose of a text: code and tables may have secrets and figures."""
     texts = texts_of(block for block in blocks if block.kind in _SPOKEN)
     return Terms(texts).telling(range(len(texts)), most)
+
+
+def subjects(title: str, blocks: Iterable[Block]) -> str:
+    """What a page of several statements holds: the words that most of them have, the first ones first. No numbers and
+    days of the week: they change while the line stays. Empty if there are too few words to choose a page by."""
+    texts = texts_of(block for block in blocks if block.kind in _SPOKEN and block.kind != "heading")
+    ignored = _ignored() | stopwords() | {stem(word) for word in words(title)}
+    telling = (filter(_says, words(text)) for text in texts)
+    said = ({stem(word): None for word in found if not any(map(str.isdigit, word))} for found in telling)
+    counted = Counter(term for terms in said for term in terms if term not in ignored)
+    spelled, line = surfaces_of(texts), ""
+    for term, _ in counted.most_common() if len(texts) > 1 else ():
+        told = f"{line}; {spelled.get(term, term)}" if line else spelled.get(term, term)
+        line = told if len(told) <= MAX_DESCRIPTION else line
+    return line if line.count("; ") >= LEAST_SUBJECTS - 1 else ""
+
+
+def is_of_subjects(line: str) -> bool:
+    """Whether the line of a page tells it by `subjects`."""
+    told = line.split("; ")
+    return len(told) > 1 and all(len(words(one)) == 1 for one in told)
 
 
 def is_common_heading(heading: str) -> bool:
