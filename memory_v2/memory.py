@@ -237,8 +237,7 @@ class Memory:
         return self._engine.rehearse(operations.write.write, text, path, mode, source, self._written(date))
 
     def split(self, path: PageOrRoot = ROOT) -> SplitResult:
-        """Divides a page into a page and its children; a small one only if it has parts for pages of their own.
-        Raises `PageNotFound`."""
+        """Divides a page into a page and its children, a small one only along its parts. Raises `PageNotFound`."""
         return self._engine.run(operations.overgrown.split_now, path)
 
     def search(
@@ -466,8 +465,8 @@ class Memory:
         return list(self._engine.running)
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
-        """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
-        stores nothing; if its change is stored already, only the splits after it are put off. Raises `NotAllowed`."""
+        """Cancels a running operation, which raises `Cancelled`. Returns whether it stores nothing; if its change is
+        stored already, only the splits after it are put off. Raises `NotAllowed`."""
         return self._engine.running.cancel(id)
 
     def traces(self) -> list[str]:

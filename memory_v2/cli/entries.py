@@ -412,11 +412,11 @@ def status(memory: Memory) -> Iterator[Output]:
       silica memory status
       silica memory status --json
     """
-    pages, found = memory.list_files(), memory.entries.status()
+    pages, domains = memory.list_files(), memory.entries.status()
     held = sum(page.size_bytes for page in pages)
-    yield Document(found, pages=len(pages), page_bytes=held)
+    yield Document(domains, pages=len(pages), page_bytes=held)
     yield Hint(f"{plain(memory.storage.where)}: {counted(len(pages), 'page')}, {size(held)}")
-    yield from _status(found)
+    yield from _status(domains)
 
 
 STATUS = (

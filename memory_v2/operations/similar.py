@@ -19,15 +19,15 @@ def similar(context: Context, text: str) -> list[SimilarLine]:
     """The best line of each place that is like a text and does not stand in it, best first. No model is asked."""
     refresh(context)
     own = {plain(line) for line in text.splitlines()}
-    found = [
+    lines = [
         (place, SimilarLine(hit.path, line.strip()))
         for place, hit in enumerate(context.index.recall(text, PLACES))
         for line in hit.text.splitlines()
         if plain(line) and plain(line) not in own
     ]
-    shares = context.index.told(text, [(line.text, None) for _, line in found]) if found else []
+    shares = context.index.told(text, [(line.text, None) for _, line in lines]) if lines else []
     best: dict[int, tuple[float, SimilarLine]] = {}
-    for (place, line), share in zip(found, shares, strict=True):
+    for (place, line), share in zip(lines, shares, strict=True):
         if share >= LEAST_TOLD and share > best.get(place, (0.0,))[0]:
             best[place] = share, line
     return [line for _, line in best.values()]

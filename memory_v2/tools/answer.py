@@ -153,15 +153,15 @@ def gone_and_new(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
 def near(lines: Iterable[SimilarLine]) -> str:
     """The lines near a new text with their pages, and how to correct one that is no longer true; empty if there are
     none. They are whole, for their words have to be given to the letter; of a very long one, the first is cut."""
-    told, room = list[str](), LONGEST_NEAR
+    shown, room = list[str](), LONGEST_NEAR
     for line in lines:
-        if len(line.text) <= room or not told:
-            told.append(f"`{line.path}`: {shorten(line.text, room)}")
+        if len(line.text) <= room or not shown:
+            shown.append(f"`{line.path}`: {shorten(line.text, room)}")
             room -= len(line.text)
-    if not told:
+    if not shown:
         return ""
     return "\n".join(
-        [" Near it stands; if a line is no longer true, replace its words by replace_in_memory on its page:", *told]
+        [" Near it stands; if a line is no longer true, replace its words by replace_in_memory on its page:", *shown]
     )
 
 

@@ -186,15 +186,15 @@ def subjects(title: str, blocks: Iterable[Block]) -> str:
     counted = Counter(term for terms in said for term in terms if term not in ignored)
     spelled, line = surfaces_of(texts), ""
     for term, _ in counted.most_common() if len(texts) > 1 else ():
-        told = f"{line}; {spelled.get(term, term)}" if line else spelled.get(term, term)
-        line = told if len(told) <= MAX_DESCRIPTION else line
+        longer = f"{line}; {spelled.get(term, term)}" if line else spelled.get(term, term)
+        line = longer if len(longer) <= MAX_DESCRIPTION else line
     return line if line.count("; ") >= LEAST_SUBJECTS - 1 else ""
 
 
 def is_of_subjects(line: str) -> bool:
     """Whether the line of a page tells it by `subjects`."""
-    told = line.split("; ")
-    return len(told) > 1 and all(len(words(one)) == 1 for one in told)
+    subjects_named = line.split("; ")
+    return len(subjects_named) > 1 and all(len(words(name)) == 1 for name in subjects_named)
 
 
 def is_common_heading(heading: str) -> bool:
