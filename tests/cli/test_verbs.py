@@ -348,6 +348,15 @@ def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(pr
     assert "perhaps an answer" in program.run("search", "How often was the kiln fired in week 3?").err
 
 
+def test_an_older_version_of_the_first_answer_is_marked(program: Program) -> None:
+    program.page("gerda", "# Gerda\n\n- 2026-03-01: Gerda lives in Kassel.\n- 2026-04-01: Gerda has moved to Bonn.\n")
+    shown = program.done("search", "Where does Gerda live?")
+    assert [("2026-04-01" in line, "earlier" in line) for line in shown.splitlines() if "gerda:" in line] == [
+        (True, False),
+        (False, True),
+    ]
+
+
 def test_a_search_can_be_narrowed_and_matches_lines(program: Program) -> None:
     program.page("projects/silica", "# Silica\n\n- 2026-02-03: pytest 8\n- 2026-02-04: pytest 9\n")
     program.page("garden", "# Garden\n\nNo pytest here.\n")
