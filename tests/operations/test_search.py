@@ -176,14 +176,6 @@ def test_as_many_results_come_as_were_asked_for_and_are_there() -> None:
     assert len(memory.search("kiln", 120)) == 120
 
 
-def test_a_file_written_by_hand_is_found() -> None:
-    memory = tree()
-    memory.search("silica")
-    memory.storage.write("garden", b"# Garden\n\nLeeks are planted in March.\n")
-    assert memory.search("leeks")[0].excerpt == "Leeks are planted in March."
-    assert memory.search("tomatoes") == []
-
-
 # a model that looks
 
 

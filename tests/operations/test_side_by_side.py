@@ -12,11 +12,10 @@ from memory_v2.errors import PageExists
 from memory_v2.memory import Memory
 from memory_v2.operations import commit
 from memory_v2.operations.context import Freshness
-from memory_v2.operations.draft import Draft, known_page
+from memory_v2.operations.draft import Draft
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.page import new_page
-from memory_v2.tree.path import TakenPaths
 from tests.properties.whole import clock
 
 PAGES = {
@@ -104,14 +103,6 @@ def test_a_path_is_taken_by_a_page_or_a_folder_that_differs_only_in_case() -> No
     assert not any(draft.is_taken(path) for path in ("Garden/leeks", "Garden", "note-1/more"))
     draft.remove("note-1")
     assert not draft.is_taken("note-1")
-
-
-def test_a_page_is_found_without_going_through_the_paths_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = Draft(notes(60)._engine.parts)
-    looked_at: list[str] = []
-    monkeypatch.setattr(TakenPaths, "add", lambda self, path: looked_at.append(path))
-    assert known_page(draft, " Note-8 ").path == "note-8"
-    assert not looked_at
 
 
 HAND = "# By hand\n\nThe heron is back.\n"

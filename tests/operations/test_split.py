@@ -256,18 +256,6 @@ def test_a_page_lists_as_many_children_as_fit_and_then_groups_them() -> None:
     assert len(pages_of(memory.storage)["memory"].children) < 300
 
 
-@pytest.mark.parametrize("times", [1, 5])
-def test_a_split_is_the_same_every_time(times: int) -> None:
-    first, second = (full_page(SECTIONS) for _ in range(2))
-    for memory in (first, second):
-        for _ in range(times):
-            Memory(memory.storage, threshold=SMALL).split()
-    assert first.storage.list_files() == second.storage.list_files()
-    assert [body(first, p) for p in first.storage.list_files()] == [
-        body(second, p) for p in second.storage.list_files()
-    ]
-
-
 def test_a_page_whose_folder_is_spelled_in_another_case_gets_another_name() -> None:
     memory = offline(SMALL)
     memory.storage.write("ALICE/x", b"# x\n")
