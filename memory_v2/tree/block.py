@@ -43,10 +43,12 @@ _BLANK = " \t\r\n"
 _LINE_REST = re.compile(r"[ \t]*")
 _LINE_END = re.compile(r"(?:\r\n|\r|\n)\Z")
 _SIMPLE_LINE = re.compile(
-    r"(?:(#{1,6}) |(?:[-*+]|(\d{1,9})[.)]) )?(?:[^\W\d_]|(?<= )\d)(?!\d{0,8}[.)] )[^\r\n\0]*\n?|\n"
+    r"(?:(#{1,6}) |(?:[-*+]|(\d{1,9})[.)]) )?(?:[^\W\d_]|(?<= )\d)(?!\d{0,8}[.)] )[^\r\n\0]*\n?"
+    r"|(?:(#{1,6})|([-*+])) *\n|\n"
 )
-"""A heading, an item or a line of a paragraph that begins with a letter or a digit, or a blank line: whatever stands
-around such lines, each begins a block or continues a paragraph, and nothing else."""
+"""A heading, an item or a line of a paragraph that begins with a letter or a digit, a heading or an item without text,
+or a blank line: whatever stands around such lines, each begins a block or continues a paragraph, and nothing else. Only
+a mark without text below a line of a paragraph may be something else."""
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
 _CLOSING_SIGNS = re.compile(r"(?<![ \t])[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -199,9 +201,13 @@ def _simple_starts(text: str) -> dict[int, tuple[Kind, int]] | None:
     while place < len(text):
         if (line := _SIMPLE_LINE.match(text, place)) is None:
             return None
-        signs, counted = line.groups()
-        if signs:
+        signs, counted, bare_signs, bare_mark = line.groups()
+        if signs := signs or bare_signs:
             starts[number], open_ = ("heading", len(signs)), None
+        elif bare_mark:
+            if open_ == "paragraph":
+                return None
+            starts[number], open_ = ("item", 0), None
         elif text[place] == "\n":
             open_ = None
         elif counted or text[place] in "-*+":

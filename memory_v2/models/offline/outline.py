@@ -109,11 +109,13 @@ def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span,
     are for what follows, up to the next day or section; any other block that begins with its day is for itself and
     what hangs together with it. What a source line gives another day is of that one. What is of no day is in no run."""
     runs: list[tuple[Span, list[int]]] = []
-    level, is_open = 0, False
-    ends, told = together(blocks), told_sources(blocks)
-    for number in body:
-        block = blocks[number - 1]
-        span = leading_date(said := readable(block.words))
+    level, is_open, told = 0, False, told_sources(blocks)
+    spans = [leading_date(readable(blocks[number - 1].words)) for number in body]
+    if not (any(spans) or any(source.day for source in told.values())):
+        return []
+    ends = together(blocks)
+    for number, span in zip(body, spans, strict=True):
+        block, said = blocks[number - 1], readable(blocks[number - 1].words)
         if span is not None:
             runs.append((span, [number]))
             level, is_open = block.level, block.kind == "heading" or not undated(said).strip(" \t*_:#—–-")
