@@ -297,7 +297,7 @@ def test_an_edit_that_breaks_the_page_leaves_a_whole_tree() -> None:
     text = "# Mine\n\n## Links\n\n## Metadata\n\nbelow it all\n" + "- a line of text\n\n" * 200
     memory.edit("memory", text, was)
     assert memory.check() == []
-    assert memory.read().count("## Links") == 2  # that of the edit is text
+    assert memory.read("links").startswith("# Links\n")  # the heading of the edit is text, and has a page
     assert any("below it all" in memory.read(page.path) for page in memory.list_files())
     assert "garden/tulips" in {page.path for page in memory.list_files()}
 
