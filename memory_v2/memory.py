@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 PagePath = Annotated[str, "The page."]
 PageOrRoot = Annotated[str, "The page; the root if none is given."]
+Title = Annotated[str | None, "Its new title; the old one stays if none is given."]
 
 
 class Memory:
@@ -313,9 +314,9 @@ class Memory:
         """Folds a page back into its parent, verbatim. Raises `PageNotFound`, `NotAllowed`."""
         return self._engine.run(operations.arrange.merge, path)
 
-    def rename(self, old: Annotated[str, "The page."], new: Annotated[str, "Its new path."]) -> Result:
+    def rename(self, old: PagePath, new: Annotated[str, "Its new path."], title: Title = None) -> Result:
         """Moves a page, and the pages below it, to another path; links follow. Raises `PageNotFound`, `PageExists`."""
-        return self._engine.run(operations.arrange.rename, old, new)
+        return self._engine.run(operations.arrange.rename, old, new, title)
 
     def delete(self, path: PagePath) -> DeleteResult:
         """Deletes a page. Its children move to its parent. Raises `PageNotFound`, `NotAllowed`."""
@@ -385,9 +386,7 @@ class Memory:
             self._engine.store.pick_up_last()
         return self._engine.run(operations.history.history, path)
 
-    def show(
-        self, revision: Annotated[str, "The operation's id, or the beginning of it."]
-    ) -> tuple[PastOperation, Change]:
+    def show(self, revision: Annotated[str, "The operation's id, or its beginning."]) -> tuple[PastOperation, Change]:
         """Returns a past operation and what it changed. Raises `NotAllowed` if there is no such operation."""
         return self._engine.run(operations.history.changes, revision)
 

@@ -18,6 +18,7 @@ from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.cli.output import (
     Column,
     Document,
+    Hint,
     Notice,
     Output,
     on_terminal,
@@ -32,6 +33,7 @@ from memory_v2.cli.show import how_to_begin
 from memory_v2.cli.verb import Option, misuse, verb
 from memory_v2.configuration import PATH, SETTINGS, user_file
 from memory_v2.errors import SilicaError
+from memory_v2.index.dense.installed import HOW, missing
 from memory_v2.locations import project_folder
 from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, Way, check_installed
 from memory_v2.memory import Memory
@@ -256,6 +258,8 @@ def config(chosen: ChosenMemory) -> Iterator[Output]:
         ignored=found.ignored,
     )
     yield from table(SETTING_COLUMNS, [list(map(plain, row.values())) for row in rows])
+    if settings.dense and missing():
+        yield Hint(f"search goes by words alone: what it takes to search by meaning (dense) is not installed; {HOW}")
 
 
 @click.group("serve", invoke_without_command=True)

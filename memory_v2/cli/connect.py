@@ -13,7 +13,7 @@ from typing import Annotated
 import click
 
 from memory_v2.cli.chosen import ChosenMemory
-from memory_v2.cli.edge import STORAGE
+from memory_v2.cli.edge import NOT_FOUND, STORAGE
 from memory_v2.cli.output import Notice, Output, is_asked
 from memory_v2.cli.show import show
 from memory_v2.cli.verb import Option, ended, verb
@@ -94,7 +94,9 @@ def init(
         facts = {"hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
         done = connection_plan(changes, is_applied, **facts)
         yield from show(done)
-        yield from _what_next(done, hosts, is_applied)
+        yield from _what_next(done, hosts, is_applied, place)
+        if is_applied and not hosts:
+            raise ended(NOT_FOUND)
     if done.warnings and (is_applied or is_undone):
         raise ended(STORAGE)
 
@@ -122,9 +124,14 @@ def _launch(chosen: ChosenMemory) -> Launch:
     return Launch(installed_program(), path, NAME)
 
 
-def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool) -> Iterator[Notice]:
+def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, place: Place) -> Iterator[Notice]:
     if not hosts:
-        yield Notice(f"no host was found; name one with --host: {', '.join(HOST_NAMES)}")
+        looked = dict.fromkeys(str(place.path(template)) for host in HOSTS for template in host.here)
+        yield Notice(f"no agent is connected, for none was found on this machine: there is no {', no '.join(looked)}")
+        yield Notice(
+            f"start your agent once, or name it: silica memory init --apply --host {HOST_NAMES[0]} "
+            f"(or {', '.join(HOST_NAMES[1:])})"
+        )
         return
     if find_spec("mcp") is None:
         yield Notice("the hosts cannot start the server yet: pip install 'silica-memory[mcp]'")

@@ -32,7 +32,7 @@ from memory_v2.cli.show import label, renders, show
 from memory_v2.cli.verb import Option, TextFile, Words, ended, given_text, misuse, verb
 from memory_v2.memory_entries import Entries
 from memory_v2.serialize import document
-from memory_v2.text.amounts import counted, counted_entries
+from memory_v2.text.amounts import counted, counted_entries, size
 from memory_v2.text.secrets import opening
 
 if TYPE_CHECKING:
@@ -402,16 +402,21 @@ def consolidate() -> None:
 
 
 @verb(Entries.status, doing="reading the entries")
-def status() -> None:
-    """Count the entries of each domain, with their importance.
+def status(memory: Memory) -> Iterator[Output]:
+    """Count the pages, and the entries of each domain with their importance.
 
-    With --json, the summary of DARYL's shards, with a shard for each domain.
+    With --json, the summary of DARYL's shards, with a shard for each domain, and the pages beside it.
 
     \b
     Examples:
       silica memory status
       silica memory status --json
     """
+    pages, found = memory.list_files(), memory.entries.status()
+    held = sum(page.size_bytes for page in pages)
+    yield Document(found, pages=len(pages), page_bytes=held)
+    yield Hint(f"{plain(memory.storage.where)}: {counted(len(pages), 'page')}, {size(held)}")
+    yield from _status(found)
 
 
 STATUS = (
@@ -423,7 +428,6 @@ STATUS = (
 )
 
 
-@renders("Summary")
 def _status(summary: Summary) -> Iterator[Output]:
     homes = (*summary.homes, *summary.others)
     rows = [[one.home, one.title, f"{one.entries:,}", f"{one.importance:.2f}", one.last_updated or ""] for one in homes]

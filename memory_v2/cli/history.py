@@ -91,12 +91,13 @@ def history(memory: Memory, path: str | None, most: Most = 20) -> Iterator[Outpu
 def show_verb(memory: Memory, revision: str) -> Iterator[Output]:
     """Show a past operation: what, why, who decided, and the diff.
 
-    REVISION is an id that 'silica memory history' lists, or the beginning of one. A write is shown with the splits that
-    followed it.
+    REVISION is an id that 'silica memory history' lists, the beginning of one, or 'last'. A write is shown with the
+    splits that followed it.
 
     \b
-    Example:
+    Examples:
       silica memory show 3fa09c
+      silica memory show last
     """
     operation, changes = memory.show(revision)
     yield Document(operation, entries=operation.revisions[::-1], changes=changes.diff)
@@ -217,6 +218,9 @@ def undo(memory: Memory, revision: str | None, yes: Yes = False) -> Iterator[Out
         result = memory.undo(operation.id if operation else None)
     sentence = f"undone: {_named(operation)}" if operation else "undone"
     yield from changed(result, sentence, *_pages(result, "as before"), operation=operation)
+    following = next((one for one in memory.history() if one.is_next), None)
+    if revision in (None, "last") and following:
+        yield Hint(f"another undo would undo {_named(following)}")
 
 
 @verb(Memory.restore, "revision", "path")

@@ -84,7 +84,8 @@ def write(
     else:
         way = " › ".join(memory.graph().breadcrumb(result.path))
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
-        yield " · ".join(filter(None, [label(way), size(result.size_bytes), divided, price(result.cost)]))
+        said = f"said on {date}" if date else ""
+        yield " · ".join(filter(None, [label(way), size(result.size_bytes), said, divided, price(result.cost)]))
     for secret in result.secrets:
         yield Notice(f"{result.path}: {secret}")
     yield from degraded(result)
@@ -147,16 +148,18 @@ def merge(memory: Memory, path: str) -> Iterator[Output]:
 
 
 @verb(Memory.rename, "old", "new", doing="renaming")
-def rename(memory: Memory, old: str, new: str) -> Iterator[Output]:
-    """Move a page to another path; all links follow.
+def rename(memory: Memory, old: str, new: str, title: str | None) -> Iterator[Output]:
+    """Move a page to another path, or change its title; all links follow.
 
-    The pages below it move with it.
+    The pages below it move with it. In another folder the nearest page above lists it.
 
     \b
-    Example:
+    Examples:
       silica memory rename projects/silica work/silica
+      silica memory rename boats ships --title Ships
+      silica memory rename ships ships --title "Ships and boats"
     """
-    result = memory.rename(old, new)
+    result = memory.rename(old, new, title)
     yield from changed(result, f"{plain(old)} renamed to {label(result.path)}")
 
 

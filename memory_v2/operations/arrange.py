@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
-from memory_v2.errors import NotAllowed, PageExists
+from memory_v2.errors import InvalidText, NotAllowed, PageExists
+from memory_v2.models.offline.describing import listed_title
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, page_above, turn_links, unlinked
@@ -12,7 +14,10 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
+from memory_v2.operations.texts import check_text
+from memory_v2.text.words import plain
 from memory_v2.tree import folding
+from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
@@ -31,10 +36,24 @@ def merge(context: Context, path: str) -> Result:
 
 
 @operation("rename", changes="tree", recorded=True)
-def rename(context: Context, old: str, new: str) -> Result:
-    """Moves a page and the pages below it to another path. Raises `PageNotFound`, `PageExists`, `NotAllowed`."""
+def rename(context: Context, old: str, new: str, title: str | None = None) -> Result:
+    """Moves a page and the pages below it to another path, where the nearest page above lists it if that is in another
+    folder; a `title` takes the place of its own, also in the line that lists it, and the path may stay then. Raises
+    `PageNotFound`, `PageExists`, `NotAllowed`, `InvalidText`."""
     old, new = page_path(old), new_page_path(new)
-    return committed(context, lambda draft: _rename(draft, old, new), look=True)
+    if title is not None:
+        check_text(title, "a title")
+        if not plain(title) or len(title.splitlines()) > 1:
+            raise InvalidText(f"a title is one line with words, not {title!r}")
+
+    def stage(draft: Draft) -> str:
+        if old != new or title is None:
+            _rename(draft, old, new)
+        if title is not None:
+            _retitle(draft, new, plain(title))
+        return new
+
+    return committed(context, stage, look=True)
 
 
 @operation("delete", changes="tree", recorded=True)
@@ -84,7 +103,7 @@ def _merge(draft: Draft, path: str) -> str:
     return parent.path
 
 
-def _rename(draft: Draft, old: str, new: str) -> str:
+def _rename(draft: Draft, old: str, new: str) -> None:
     draft.page(old)
     follow_renamed(draft, old)
     if old == ROOT:
@@ -97,8 +116,46 @@ def _rename(draft: Draft, old: str, new: str) -> str:
         page_path(target)
         if target in others:
             raise PageExists(f"there is a page {others.page(target) or others.clash(target)!r} already")
+    lists, there = _listing(draft, old), _listing_there(draft, old, new, moved.keys())
     move_pages(draft, moved)
-    return new
+    if lists and there and there != lists:
+        page, key = draft.page(moved.get(lists, lists)), fold(new)
+        lines = [child.line for child in page.children if link_key(child.target) == key]
+        draft.put(page.without_children(lambda child: link_key(child.target) == key))
+        draft.put(draft.page(there).with_lines(lines))
+
+
+def _retitle(draft: Draft, path: str, title: str) -> None:
+    """Stages the page with another title, and the lines that list it, where they begin with its title."""
+    page = draft.page(path)
+    follow_renamed(draft, path)
+    was, top = listed_title(page.title), page.blocks[: page.top]
+    above = top[:-1] if top and top[-1].kind == "heading" else top
+    newline = line_end(page.text)
+    heading = Block(f"# {title}{newline}{newline}", "heading", 1)
+    draft.put(page.with_body([above, (heading,), page.blocks[page.top :]]))
+    for source in linking(draft, {path}):
+        for link in (link for link in draft.page(source).children if link_key(link.target) == fold(path)):
+            if link.description == was or link.description.startswith(f"{was}:"):
+                described = listed_title(title) + link.description[len(was) :]
+                draft.put(draft.page(source).with_description(link.target, described))
+
+
+def _listing(draft: Draft, path: str) -> str | None:
+    """The page whose `## Links` leads to this one."""
+    above = draft.graph().parents.get(path)
+    is_listed = above and any(link_key(child.target) == fold(path) for child in draft.page(above).children)
+    return above if is_listed else None
+
+
+def _listing_there(draft: Draft, old: str, new: str, moved: AbstractSet[str]) -> str | None:
+    """The page that lists a page at its new path: in another folder the nearest one above it, unless that is reached
+    through the page itself; the same as before in its folder, or if only the root is above and it was listed by a
+    group."""
+    lists, graph = _listing(draft, old), draft.graph()
+    above = page_above(draft, new, moved)
+    is_same = old.rpartition("/")[0] == new.rpartition("/")[0] or old in graph.breadcrumb(above)
+    return lists if is_same or (above == ROOT and lists != page_above(draft, old)) else above
 
 
 def stage_delete(draft: Draft, path: str) -> str:

@@ -363,9 +363,11 @@ def _newest(recorded: History) -> PastOperation:
 
 
 def _find(recorded: History, revision: str) -> PastOperation:
-    """The operation with a revision whose id begins with `revision`."""
+    """The operation with a revision whose id begins with `revision`; the newest one is the `last`."""
     check_id(revision)
     wanted = revision.strip().lower()
+    if wanted == "last" and (newest := next(iter(_operations(recorded)), None)):
+        return newest
     found = [
         one for one in _operations(recorded) if len(wanted) >= 4 and any(e.id.startswith(wanted) for e in one.revisions)
     ]

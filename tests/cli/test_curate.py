@@ -72,7 +72,10 @@ def test_what_is_sure_enough_is_shared_once(filled: Program, options: list[str],
 def test_the_status_counts_every_domain(filled: Program) -> None:
     filled.done("route", "--apply")
     assert "technical\tTechnical\t1\t0.50\t" in filled.done("status")
+    filled.done("write", "Tea is cheap.")
+    assert ": 1 page, " in filled.quick("status").err
     told = filled.quick("status", "--json").json
+    assert told["pages"] == 1
     assert (told["total_shards"], told["total_transactions"], told["other_homes"]) == (5, 2, {"inbox": 2})
 
 

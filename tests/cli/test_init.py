@@ -43,8 +43,17 @@ def test_it_shows_the_change_and_writes_nothing_until_it_is_told_to(hosts: Progr
     assert undone.code == 0
     assert undone.text.count("take back ") == len(undone.text.splitlines()) == len(applied.json["steps"])
     assert files(hosts.home) == before
+    assert "permission" not in undone.text  # it was never given
     nothing = init(hosts, "--undo", "--json").json
     assert (nothing["undone"], nothing["steps"]) == (False, [])
+
+
+def test_where_no_host_is_found_it_says_where_it_looked_and_what_to_do(program: Program) -> None:
+    assert init(program).code == 0
+    applied = init(program, "--apply")
+    assert applied.code == 3
+    assert f"there is no {program.home}/.claude," in applied.err
+    assert "init --apply --host claude-code (or claude-desktop, codex, " in applied.err
 
 
 def test_the_command_that_is_written_can_be_started_from_anywhere(hosts: Program) -> None:
@@ -75,12 +84,6 @@ def test_settings_that_mean_nothing_are_told_before_anything_is_written(hosts: P
     before = files(hosts.home)
     assert init(hosts, "--apply", SILICA_MEMORY_LIMITS="nonsense").code == 2
     assert files(hosts.home) == before
-
-
-def test_without_a_host_it_says_how_to_name_one(program: Program) -> None:
-    ended = init(program, "--apply")
-    assert ended.code == 0
-    assert "--host" in ended.err
 
 
 def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> None:

@@ -163,6 +163,20 @@ def test_why_another_model_decided_is_shown(written: Program) -> None:
     assert shown["entries"][0]["why"] == ["in the tree to the letter: n1", "nothing else was changed"]
 
 
+def test_the_last_operation_is_shown_by_that_name(written: Program) -> None:
+    assert written.done("show", "last") == written.done("show", newest(written))
+
+
+def test_an_undo_says_what_another_one_would_take_back(program: Program) -> None:
+    for text in ("Tea is cheap.", "The kiln is cold."):
+        program.done("write", text)
+    undone = program.quick("undo", "--yes")
+    assert "The kiln is cold." in undone.err + undone.text
+    assert "another undo would undo" in undone.err
+    assert "Tea is cheap." in undone.err
+    assert "another undo" not in program.quick("undo", "--yes").err
+
+
 def test_an_undo_and_what_it_took_back_name_each_other(written: Program) -> None:
     name = newest(written)
     written.done("undo")

@@ -75,6 +75,12 @@ def test_a_write_says_where_it_went_and_how_large_the_page_is(grown: Program) ->
     assert told == f"memory › projects › projects/silica · {size:,} bytes\n"
 
 
+def test_a_write_says_which_day_is_kept_with_the_text(grown: Program) -> None:
+    told = grown.done("write", "--to", "people", "--date", "2026-02-03", "Ada paints.")
+    assert " · said on 2026-02-03" in told
+    assert "said on" not in grown.done("write", "--to", "people", "Ada sings.")
+
+
 def test_what_is_known_already_is_not_written_twice(grown: Program) -> None:
     before = grown.files()
     told = grown.done("write", "- Silica uses pytest for testing (2026-02-03)")

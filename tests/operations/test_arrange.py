@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, StorageConflict
+from memory_v2.errors import InvalidPath, InvalidText, NotAllowed, PageExists, PageNotFound, StorageConflict
 from memory_v2.memory import Memory
 from tests.operations.scenes import SMALL, Crowded, body, offline
 from tests.properties.whole import faults, pages_of, stands
@@ -51,6 +51,41 @@ def test_a_page_moves_into_its_own_folder_and_out_of_it_and_nothing_is_lost(new:
     assert "The text of b" in memory.read(f"{new}/b")
     assert body(memory, f"{new}/c").endswith("The text of c.")
     still_whole(memory)
+
+
+def test_a_page_is_listed_by_the_nearest_page_above_its_new_path() -> None:
+    memory = family()
+    memory.write("The text of x.\n", "x")
+    memory.rename("x", "a/b/x")
+    assert memory.graph().breadcrumb("a/b/x") == ("memory", "a", "a/b", "a/b/x")
+    assert "[[a/b/x]] - The text of x." in memory.read("a/b")
+    assert memory.merge("a/b/x").path == "a/b"
+    memory.rename("a/c", "people/c")
+    assert memory.graph().breadcrumb("people/c") == ("memory", "people/c")
+    memory.rename("a", "a/b/a")  # which its own child is above
+    still_whole(memory)
+
+
+def test_a_page_has_the_title_that_is_given_and_so_has_the_line_that_lists_it() -> None:
+    memory = family()
+    memory.write("- [[a]] and [[a/b]]\n", "a/c")
+    memory.rename("a", "people/ana", "Ana")
+    assert body(memory, "people/ana") == "# Ana\n\nThe text of a."
+    assert "- [[people/ana]] - The text of a.\n" in memory.read()
+    memory.rename("people/ana", "people/ana", "Ana of *Porto*")
+    assert body(memory, "people/ana") == "# Ana of Porto\n\nThe text of a."
+    memory.write("# Boats\n\nBoats are built of oak by the sister of Ada.\n")
+    assert "- [[boats]] - Boats: Boats are built of oak by the sister of Ada\n" in memory.read()
+    memory.rename("boats", "ships", "Ships")
+    assert "- [[ships]] - Ships: Boats are built of oak by the sister of Ada\n" in memory.read()
+    memory.write("---\ntitle: Tea\n---\n\nGreen.\n", "tea")
+    memory.rename("tea", "tea", "Teas")
+    assert body(memory, "tea") == "---\ntitle: Tea\n---\n\n# Teas\n\nGreen."
+    still_whole(memory)
+    for title in ("", " \n", "two\nlines", "**"):
+        with pytest.raises(InvalidText):
+            memory.rename("tea", "teas", title)
+    assert body(memory, "tea").endswith("Green.")
 
 
 def test_a_child_moves_into_the_place_of_no_other() -> None:
