@@ -16,7 +16,7 @@ from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
 from memory_v2.index.candidates import candidates
-from memory_v2.index.lookup import Found
+from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
 from memory_v2.index.ranking import Ranked, rank, signals
 from memory_v2.index.terms import Question
@@ -61,8 +61,9 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
         found: Found,
         limit: int,
         by: Mapping[str, float] = QUESTION,
-        near: Mapping[int, float] | None = None,
+        meant: Meant | None = None,
     ) -> list[Ranked]:
+        near = meant.nearness(found.places.values()) if meant else None
         every = candidates(question, found, near=near)
         best = [max(scores) or 1.0 for scores in zip(*(one.words.scores for one in every), strict=True)]
         every = [one for one in every if one.answers]
@@ -72,7 +73,7 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
             older = np.array([bool(one & before) and not one & wanted for one in shown])
             table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])
             told.append(Case(table, shown, older, wanted))
-        return rank(question, found, limit, by, near)
+        return rank(question, found, limit, by, meant)
 
     with mock.patch.object(full_text, "rank", watched):
         memory.search(query, locomo.DEEP)

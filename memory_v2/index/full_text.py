@@ -224,8 +224,7 @@ class FullTextIndex:
                 meant=meant,
             )
             found = self._with_entries(tables, found, question, limit, entries, meant)
-            near = meant.nearness(found.places.values()) if meant else None
-            ranked = rank(question, found, WIDER * limit if entries else limit, by, near)
+            ranked = rank(question, found, WIDER * limit if entries else limit, by, meant)
             return _proposed(tables, ranked)
 
         return self._shown(work, query, limit, within, entries)

@@ -13,7 +13,7 @@ from datetime import date
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
 from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found
+from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
 from memory_v2.index.terms import Question, flattened
 from memory_v2.index.versions import COMPARED, newest_version
@@ -42,11 +42,12 @@ def rank(
     found: Found,
     limit: int,
     by: Mapping[str, float] = QUESTION,
-    near: Mapping[int, float] | None = None,
+    meant: Meant | None = None,
 ) -> list[Ranked]:
-    """The best candidates that answer the question at all, best first. `near` tells how near they are in meaning; then
+    """The best candidates that answer the question at all, best first. `meant` tells how near they are in meaning; then
     those that share no word with the question may answer too, and one of which it tells nothing counts as the average
     does."""
+    near = meant.nearness(found.places.values()) if meant else None
     every = candidates(question, found, is_title=weights.TITLE in by, near=near)
     best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
     scored = []
@@ -58,7 +59,8 @@ def rank(
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
-    if by is QUESTION and (newest := newest_version(question, found, [candidate for _, _, candidate in scored], said)):
+    best_first = [candidate for _, _, candidate in scored]
+    if by is QUESTION and (newest := newest_version(question, found, best_first, said, meant)):
         _, points, candidate = scored.pop(newest)
         scored.insert(0, (scored[0][0], points, candidate))
     return [

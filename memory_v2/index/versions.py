@@ -1,8 +1,8 @@
 """Of a statement that was made again later, the newest comes first.
 
 A later place is a version of the best one if it is about as much of the question, has as much of its content, and says
-that something has changed: the three are added up. Nobody can know that for sure without understanding them. What
-`python -m bench.fit` finds with it is in docs/measured.md.
+that something has changed: the three are added up. By meaning it is one if it is near to it. Nobody can know that for
+sure without understanding them. What `python -m bench.fit` finds with it is in docs/measured.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from memory_v2.index.candidates import Candidate
 from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found
+from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
 from memory_v2.index.postings import rarity
 from memory_v2.index.terms import Question, is_empty, says_one_of
@@ -31,10 +31,20 @@ AS_LONG = 3
 """How many times as long as the first place a version is at most that does not say that something has changed: a table
 or a block of code has many words."""
 
+ALIKE, FURTHER = 0.6, 0.15
+"""As cosines: how near a later place is at least to the first one if it is a version of it by its meaning, and how much
+further from the question it may be. With .2 as the latter, facts about other things are taken for versions."""
+
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
-def newest_version(question: Question, found: Found, best: Sequence[Candidate], said: Mapping[int, Said]) -> int:
+def newest_version(
+    question: Question,
+    found: Found,
+    best: Sequence[Candidate],
+    said: Mapping[int, Said],
+    meant: Meant | None = None,
+) -> int:
     """The rank, from 0, of the newest version of the first of the `best` places; 0 if that is the newest. Who asks for
     what was so before, for a day or for a title wants no newer one, and in a conversation what is alike replaces
     nothing."""
@@ -45,7 +55,9 @@ def newest_version(question: Question, found: Found, best: Sequence[Candidate], 
         if other.is_talk or other.linked != first.linked:
             continue
         if _is_later(other.place, best[newest].place, said):
-            is_version = _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
+            is_version = _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH or (
+                meant is not None and _means_the_same(question, other, first, meant)
+            )
         else:
             is_below = _is_below(other.place, best[newest].place, said)
             is_version = is_below and _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
@@ -79,6 +91,16 @@ def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Ca
     alike = len(content & other) / max(min(len(content), len(other)), 1)
     share = _weigh(found, both) / _weigh(found, asked)
     return share + alike + SAYS_CHANGE * changes + AS_MUCH * (both == asked)
+
+
+def _means_the_same(question: Question, later: Candidate, first: Candidate, meant: Meant) -> bool:
+    """Whether a later place is about as near to the question as the first one, near to that, and has its names."""
+    names = {*first.words.matched} & question.proper
+    return (
+        names.issubset(later.words.matched)
+        and later.near >= first.near - FURTHER
+        and meant.alike(later.place, first.place) >= ALIKE
+    )
 
 
 def _weigh(found: Found, terms: Set[str]) -> float:

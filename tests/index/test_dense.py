@@ -130,6 +130,23 @@ def test_a_newer_fact_that_is_alike_comes_before_the_one_that_is_nearer() -> Non
     assert "cats" in first(index, "Which pets were there in March 2026?")
 
 
+@pytest.mark.parametrize(
+    ("later", "is_version"),
+    [
+        ("Clara found a home for all felines.", True),
+        ("Dora found a home for all felines.", False),
+        ("Clara sows leeks; the parrot looks on.", False),
+    ],
+    ids=["in other words", "of somebody else", "about something else too"],
+)
+def test_a_later_fact_that_means_the_same_comes_before_the_earlier_one(later: str, is_version: bool) -> None:
+    earlier = "The pets of Clara are cats."
+    facts = f"# Memory\n\n- 2026-03-01: {earlier}\n- 2026-09-01: {later}\n"
+    index = FullTextIndex(storage_of({"memory": facts}), None, dense=Dense(Senses()))
+    assert (later in first(index, "Which pets does Clara have?")) == is_version
+    assert earlier in first(index, "Which pets did Clara have in spring?")
+
+
 def test_a_search_does_not_wait_for_more_than_it_may(
     senses: Senses, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -123,7 +123,7 @@ class Meaning:
             ]
             if known:
                 ids, numbers = np.array(known, np.int64).T
-                found[kind] = _Compared(ids, held.cosines(asked)[numbers])
+                found[kind] = _Compared(ids, held.cosines(asked)[numbers], numbers, held)
         return Asked(tables, found)
 
     def _read(self, tables: sqlite3.Connection, places: _Places) -> _Held:
@@ -147,10 +147,12 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Places by id, in order, with the cosine of the nearest statement of each."""
+    """Places by id, in order, with the cosine of the nearest statement of each, and its number among what is held."""
 
     ids: NDArray[np.int64]
     statements: NDArray[np.float32]
+    numbers: NDArray[np.int64]
+    held: _Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,16 @@ class Asked:
             for place, number in zip(ids[compared.ids[at] == ids], at[compared.ids[at] == ids], strict=True):
                 near[int(place)] = float(compared.statements[number])
         return near
+
+    def alike(self, one: Place, other: Place) -> float:
+        """How near two places are to each other, as the cosine of their whole texts; 0 if one has no vector."""
+        texts = [
+            compared.held.rows[compared.held.starts[compared.numbers[at]]].astype(np.float32) / 127
+            for place in (one, other)
+            for compared in self.found.values()
+            if (at := np.searchsorted(compared.ids, place.id)) < len(compared.ids) and compared.ids[at] == place.id
+        ]
+        return float(texts[0] @ texts[1]) if len(texts) == 2 else 0.0
 
 
 def _as_they_say(query: str, names: Collection[str]) -> str:
