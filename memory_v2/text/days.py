@@ -108,6 +108,8 @@ _DAYS = {
     -1: "yesterday|gestern|ayer|ontem|昨[天日]",
     1: "tomorrow|demain|amanha|明[天日]",
 }
+_TODAY = re.compile(r"(?<!\w)(?:today|heute|hoy|hoje|aujourd['’]hui)(?!\w)|今[天日]")
+"""Words that a question has for now, and so names no day by."""
 _DAY, _WEEKEND, _WEEK, _MONTH, _YEAR = range(7, 12)
 _UNITS = {
     0: "monday|montag|lunes|segunda(?:-feira)?|lundi|(?:星期|周|礼拜)一",
@@ -153,6 +155,15 @@ def relative_days(query: str, today: date) -> list[Span]:
         with suppress(OverflowError, ValueError):  # at either end of time
             found.append(_span(match, today))
     return found
+
+
+def without_relative_days(text: str) -> str:
+    """The text on one line, without the days that it names relative to the one on which it was said."""
+    unmarked = unaccented(text)
+    for pattern in (_pattern(), _TODAY) if len(unmarked) == len(text) else ():
+        for match in reversed([*pattern.finditer(unmarked)]):
+            text, unmarked = (each[: match.start()] + each[match.end() :] for each in (text, unmarked))
+    return " ".join(text.split())
 
 
 def _span(match: re.Match[str], today: date) -> Span:

@@ -409,9 +409,10 @@ def top_of(blocks: Sequence[Block]) -> int:
 
 
 def opening(blocks: Sequence[Block]) -> str:
-    """The beginning of a text, to describe its page by."""
-    texts = (b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip())
-    return shorten(next(texts, own_title(blocks) or "".join(block.words for block in blocks[:1])), MAX_OPENING)
+    """The beginning of a text, to describe its page by: what a line leads into rather than the line."""
+    texts = [b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip()]
+    said = next((text for text in texts if not text.rstrip().endswith((":", "："))), next(iter(texts), ""))
+    return shorten(said or own_title(blocks) or "".join(block.words for block in blocks[:1]), MAX_OPENING)
 
 
 def own_title(blocks: Sequence[Block]) -> str:

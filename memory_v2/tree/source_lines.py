@@ -70,8 +70,15 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
-    made = _rendered(page, before, lambda _: NO_SOURCE)
+    made = _rendered(_without_respelled(page, before), before, lambda _: NO_SOURCE)
     return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
+
+
+def _without_respelled(page: Page, before: Sequence[Block]) -> Page:
+    """The page without the lines for its text that are spelled otherwise in the blocks of which it is made."""
+    own, origins = text_lines(page.blocks), _origins(before, page.blocks)
+    kept = [number for number, origin in enumerate(origins, 1) if origin or number not in own]
+    return page if len(kept) == len(page.blocks) else page.with_body(take_runs(page.blocks, kept))
 
 
 def of_one_source(page: Page) -> Page:

@@ -61,6 +61,16 @@ def test_a_document_becomes_a_page_of_its_own(text: str, path: str, title: str) 
     assert body(memory) == "# Memory\n\nWhat was there."
 
 
+def test_a_list_of_a_day_is_called_and_told_by_what_is_so_tomorrow() -> None:
+    memory = offline()
+    text = "Decisions for Tidewater today:\n\n- Rope is bought in Hull\n- Ada owns the pier\n- Jonas paints the boats\n"
+    assert memory.write(text).path == "decisions-for-tidewater"
+    line = "Decisions for Tidewater: Rope is bought in Hull; Ada owns the pier; Jonas paints the boats"
+    assert children(memory) == {"decisions-for-tidewater": line}
+    memory.write(text, "inbox")
+    assert children(memory)["inbox"] == "Rope is bought in Hull"
+
+
 def test_the_first_document_leaves_the_root_its_own_title() -> None:
     memory = offline()
     assert memory.write("# Garden\n\nTomatoes in bed 1.\n").path == "garden"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory_v2.models.offline.describing import describe_page
-from memory_v2.models.offline.naming import is_common_heading
+from memory_v2.models.offline.naming import is_common_heading, surfaces_of
+from memory_v2.text.words import stem
 from memory_v2.tree.block import parse_blocks
 
 FTS5 = """# Full-text search with SQLite FTS5
@@ -170,6 +171,10 @@ def test_a_label_without_its_value_is_not_told(text: str, line: str) -> None:
             "- Ses projets sont décrits dans un cahier (celui que le voisin a trouvé dans la cave de la maison)\n",
             "Ses projets sont décrits dans un cahier",
         ),
+        (
+            "- 18:40 to 19:25: both lines to the hospital of St. Almut in the south of the town were down\n",
+            "both lines to the hospital of St. Almut in the south of the town…",
+        ),
     ],
 )
 def test_a_phrase_is_whole_and_what_it_opens_is_closed(text: str, line: str) -> None:
@@ -238,6 +243,14 @@ def test_a_line_tells_no_likely_secret_of_code(code: str) -> None:
 @pytest.mark.parametrize("text", ["1. " * 30_000, "A. " * 30_000, "a" + " " * 90_000 + "b"], ids=["1.", "A.", "spaces"])
 def test_a_line_for_a_page_of_marks_takes_a_time_that_grows_with_the_page(text: str) -> None:
     assert describe_page("Marks", parse_blocks(f"# Marks\n\nx {text}\n")).startswith("Marks")
+
+
+def test_a_word_is_spelled_as_it_stands_alone_and_not_as_in_an_address() -> None:
+    texts = [
+        "Marit Solheim: marit.solheim@example.org, solheim-laptop, kis-db-01",
+        "KIS is down, see kis-db-01.example",
+    ]
+    assert [surfaces_of(texts)[stem(word)] for word in ("solheim", "kis", "laptop")] == ["Solheim", "KIS", "laptop"]
 
 
 def test_a_line_does_not_tell_values_which_change() -> None:

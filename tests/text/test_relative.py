@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.text.days import relative_days
+from memory_v2.text.days import relative_days, without_relative_days
 
 TODAY = date(2026, 11, 25)  # a Wednesday
 
@@ -57,3 +57,17 @@ def test_other_words_name_no_day(query: str) -> None:
 def test_no_day_is_beyond_the_end_of_time(today: date, query: str) -> None:
     for asked in (query, f"{query} 999 years ago", "next year", "next month", "last month", "tomorrow", "last Sunday"):
         assert all(span.start <= span.end for span in relative_days(asked, today))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Mail that came in today", "Mail that came in"),
+        ("Störung gestern (12. Februar), Kurzfassung", "Störung (12. Februar), Kurzfassung"),
+        ("Machines  of\nlast week", "Machines of"),
+        ("今天的会议", "的会议"),
+        ("The day of the ferry", "The day of the ferry"),
+    ],
+)
+def test_a_text_is_told_without_the_days_that_are_others_tomorrow(text: str, left: str) -> None:
+    assert without_relative_days(text) == left

@@ -355,6 +355,7 @@ def phrase(text: str, limit: int) -> str:
     if len(told) <= limit:
         return _ended(_closed(told)) if text.rstrip().endswith((":", "：")) else _closed(told)
     ends = [found.start() for found in _CLAUSE.finditer(told, 0, limit + 1) if found.start() >= MIN_CLAUSE]
+    ends = [end for end in ends if not _ABBREVIATED.search(told[max(0, end + 1 - LONGEST_ABBREVIATED) : end + 1])]
     if max(ends, default=0) < limit // 2:
         ends += [found.start() for found in _COMMA.finditer(told, 0, limit + 1) if found.start() >= limit // 2]
     return _ended(_closed(told[: max(ends)])) if ends else _cut(told, limit)

@@ -13,6 +13,7 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.naming import MAX_TITLE, heading_name, telling_terms, telling_words, undated
 from memory_v2.models.offline.outline import date_of, is_conversation, is_of_a_time
 from memory_v2.text.dates import find_dates
+from memory_v2.text.days import without_relative_days
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import capitalized, content_words, has_cjk, plain, shorten
 from memory_v2.tree.block import Block, readable
@@ -89,7 +90,7 @@ def read_document(brief: WriteBrief) -> Document | None:
     blocks = (
         brief.blocks if told == title else [block for block in brief.blocks if block is not own_title(brief.blocks)]
     )
-    return Document(path, parent, title, describe_page(told, blocks))
+    return Document(path, parent, title, describe_page(told, blocks[1:] if _label_of(blocks) else blocks))
 
 
 def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
@@ -129,12 +130,14 @@ def own_title(blocks: Sequence[Block]) -> Block | None:
 
 
 def _label_of(blocks: Sequence[Block]) -> str:
-    """The words of a line that introduces a list, such as `Our machines:`, if a text is such a list; or nothing."""
+    """The words of a line that introduces a list, such as `Our machines:`, if a text is such a list; or nothing. They
+    are a title also tomorrow, so `today` is not among them."""
     items = sum(block.kind == "item" for block in blocks[1:])
     words = plain(readable(blocks[0].content))
     is_label = blocks[0].kind == "paragraph" and len(words) <= MAX_LABEL and words.endswith((":", "："))
     is_list = LEAST_ITEMS <= items == len(blocks) - 1
-    return words.rstrip(":： ") if is_label and is_list and telling_terms(words) else ""
+    title = without_relative_days(words.rstrip(":： "))
+    return title if is_label and is_list and telling_terms(title) else ""
 
 
 def _mail_subject(blocks: Sequence[Block]) -> str:

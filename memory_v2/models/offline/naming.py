@@ -34,7 +34,8 @@ MAX_RUN = 16
 """Up to how many characters a run without spaces is one word to look for; a longer one is a sentence."""
 STAMP = re.compile(
     rf"\A[\W_]*(?:{DAY}(?:[T ]\d\d?:\d\d(?::\d\d)?(?:\.\d+)?)?|\d\d?:\d\d(?::\d\d)?"
-    r"(?:\s?[-–]\s?\d{1,2}:\d{2}(?::\d{2})?)?)(?: ?[AaPp][Mm]\b)?(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
+    r"(?:(?:\s?[-–]\s?| (?:to|until|bis|al?|à|às|hasta|até) )\d{1,2}:\d{2}(?::\d{2})?)?)"
+    r"(?: ?[AaPp][Mm]\b)?(?:Z|[+-]\d{2}:?\d{2}| ?[A-Z]{3,4}\b)?(?!\w)[\W_]*"
 )
 """A day or a time at the start of a line."""
 _NUMBERING = re.compile(
@@ -246,14 +247,16 @@ def _speaker_stems(texts: Sequence[str]) -> frozenset[str]:
 
 
 def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
-    """The most frequent spelling of each stem."""
+    """The most frequent spelling of each stem: as a word of its own, if it is one, rather than in an address."""
     seen: dict[str, Counter[str]] = {}
+    within: dict[str, Counter[str]] = {}
     surfaces = Counter(surface for text in texts for surface in _SURFACE.findall(_NOISE.sub(" ", text)))
     for surface, times in surfaces.items():
         found = words(surface)
         for word in found:
-            seen.setdefault(stem(word), Counter())[surface if len(found) == 1 else word] += times
-    return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in seen.items()}
+            spelled = seen if len(found) == 1 else within
+            spelled.setdefault(stem(word), Counter())[surface if len(found) == 1 else word] += times
+    return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in (within | seen).items()}
 
 
 def _joined(parts: Sequence[str]) -> str:
