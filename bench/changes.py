@@ -19,6 +19,7 @@ from bench.data import load
 from bench.searching import Watch, full_text, new_memory
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
+from memory_v2.operations.results import Verdict
 
 ASKED_ON = date(2026, 11, 20)
 FLAT = 1 << 30
@@ -32,7 +33,7 @@ class Reply:
 
     shown: Sequence[str]
     days: Sequence[date | None]
-    answered: bool
+    verdict: Verdict = "answered"
 
 
 Search = Callable[[str], Reply]
@@ -75,7 +76,7 @@ def of_memory(memory: Memory) -> Search:
 
     def search(question: str) -> Reply:
         found = memory.search(question, DEPTH)
-        return Reply([hit.excerpt for hit in found], [hit.date for hit in found], bool(found.answered))
+        return Reply([hit.excerpt for hit in found], [hit.date for hit in found], found.verdict)
 
     return search
 
@@ -86,7 +87,7 @@ def by_full_text(facts: Sequence[tuple[str, date]]) -> Search:
 
     def search(question: str) -> Reply:
         best = [facts[number] for number in find(question, DEPTH)]
-        return Reply([text for text, _ in best], [day for _, day in best], True)
+        return Reply([text for text, _ in best], [day for _, day in best])
 
     return search
 
@@ -117,8 +118,10 @@ def measure(given: Mapping[str, Any], search: Search) -> Figures:
         "newest @3": fmean(_shows(reply, pair["new_key"], 3) for pair, reply in pairs),
         "older @5": fmean(_shows(reply, pair["old_key"], 5) for pair, reply in pairs),
         "dated right": fmean(dated) if dated else None,
-        "absent told": fmean(not reply.answered for reply in absent),
-        "refused": fmean(not reply.answered for _, reply in pairs),
+        "absent told": fmean(reply.verdict == "no" for reply in absent),
+        "absent, perhaps": fmean(reply.verdict == "perhaps" for reply in absent),
+        "refused": fmean(reply.verdict == "no" for _, reply in pairs),
+        "perhaps": fmean(reply.verdict == "perhaps" for _, reply in pairs),
     }
 
 

@@ -4,7 +4,7 @@ Two people tell 160 short notes each, over ten months, one by one and without a 
 question is answered by the texts (`key`) that a hit must show: the figure is the share of them that the first 1, 3 and
 10 hits show. `newest before older`: of the questions about what has changed, the current value comes before the old
 ones, or they do not come at all. `absent told` and `refused`: questions without and with an answer to which the memory
-says that it has none.
+says that it has none; `perhaps`: those of which it says that it answers them perhaps.
 
 Beside it, in the same run: the same ranker over a flat list, which is one page that is never split; plain full text
 over the notes; and with `--dense`, search by meaning, and the plain way to do that: a vector for each sentence and
@@ -23,6 +23,7 @@ from bench.data import load
 from bench.searching import Watch, full_text, new_memory, scored
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
+from memory_v2.operations.results import Verdict
 from memory_v2.text.words import sentences
 
 PEOPLE = ("a", "c")
@@ -42,7 +43,7 @@ class Reply:
     """What the hits show, best first, and whether they are said to be an answer."""
 
     shown: Sequence[str]
-    answered: bool
+    verdict: Verdict = "answered"
 
 
 Search: TypeAlias = Callable[[str], Reply]
@@ -68,8 +69,8 @@ def main() -> None:
     report({"answered": rows, "a search for 10 hits": times}, chosen.json)
     if chosen.misses:
         for question, reply in asked:
-            if share(question, reply, 3) < 1 or reply.answered != bool(question["key"]):
-                print(question["kind"], question["q"], question["key"], reply.answered, sep=" | ")
+            if share(question, reply, 3) < 1 or (reply.verdict == "no") == bool(question["key"]):
+                print(question["kind"], question["q"], question["key"], reply.verdict, sep=" | ")
                 print(*("    " + " ".join(shown.split())[:150] for shown in reply.shown[:3]), sep="\n")
 
 
@@ -94,7 +95,7 @@ def of_memory(memory: Memory) -> Search:
 
     def search(question: str) -> Reply:
         results = memory.search(question, max(DEPTHS))
-        return Reply([result.excerpt for result in results], results.answered)
+        return Reply([result.excerpt for result in results], results.verdict)
 
     return search
 
@@ -103,7 +104,7 @@ def by_full_text(person: Person) -> Search:
     """Plain full text over the notes."""
     texts = [told["text"] for told in person["texts"]]
     find = full_text(texts)
-    return lambda question: Reply([texts[number] for number in find(question, max(DEPTHS))], True)
+    return lambda question: Reply([texts[number] for number in find(question, max(DEPTHS))])
 
 
 def by_cosine(person: Person) -> Search:
@@ -122,7 +123,7 @@ def by_cosine(person: Person) -> Search:
         for number, score in found:
             near[number] += BM25 * score / found[0][1]
         order = sorted(range(len(texts)), key=lambda number: -near[number])
-        return Reply([texts[number] for number in order[: max(DEPTHS)]], True)
+        return Reply([texts[number] for number in order[: max(DEPTHS)]])
 
     return search
 
@@ -149,12 +150,15 @@ def figures(asked: Asked) -> Figures:
     """The figures of some questions; what they have none of is not measured."""
     answerable = [one for one in asked if one[0]["key"]]
     newest = [_is_newest_first(*one) for one in answerable if one[0]["kind"] == "changed"]
-    told = [not reply.answered for question, reply in asked if not question["key"]]
+    absent = [reply.verdict for question, reply in asked if not question["key"]]
+    known = [reply.verdict for _, reply in answerable]
     return {
         **{f"@{depth}": fmean(share(*one, depth) for one in answerable) for depth in DEPTHS},
         "newest before older": fmean(newest) if newest else None,
-        "absent told": fmean(told) if told else None,
-        "refused": fmean(not reply.answered for _, reply in answerable),
+        "absent told": absent.count("no") / len(absent) if absent else None,
+        "absent, perhaps": absent.count("perhaps") / len(absent) if absent else None,
+        "refused": known.count("no") / len(known),
+        "perhaps": known.count("perhaps") / len(known),
     }
 
 

@@ -44,6 +44,8 @@ CONNECTIONS = 8
 OFFERED = 100.0
 """Requests a second at which p99 is compared: what all of them can do on two cores."""
 KEYS = 10_000
+STOP_SECONDS = 5.0
+"""How long a server may take to end; then it is killed."""
 LISTENERS, EVENTS, EVERY = 50, 250, 0.02
 """Sockets on two processes together; events, and seconds between two of them."""
 UNLIMITED = """
@@ -107,8 +109,11 @@ def main() -> None:
         }
         if chosen.peer:
             targets["agent-memory-server"] = Target(chosen.peer, "/v1/working-memory/S{n}", PEERS)
+        crowded = ServiceOptions(folder / "crowded")
+        beside = stack.enter_context(ours(crowded))
+        add_keys(crowded)
         rows, refused = compared(targets, chosen.rounds)
-        keys = many_keys(targets["embedded"], embedded, chosen.rounds)
+        keys = many_keys(targets["embedded"], beside, chosen.rounds)
         second, other = stack.enter_context(ours(servers)), stack.enter_context(floor())
         sockets = {
             "PostgreSQL and Redis": asyncio.run(fan_out([targets["PostgreSQL and Redis"], second], "entries")),
@@ -134,16 +139,21 @@ def compared(targets: dict[str, Target], rounds: int) -> tuple[dict[str, Figures
     return rows, sum(each.refused for rounds_of in taken.values() for each in rounds_of)
 
 
-def many_keys(target: Target, options: ServiceOptions, rounds: int) -> Figures:
-    """The rate of one key while it is nearly alone, and beside ten thousand."""
-    alone = median(target.ask("GET").rate for _ in range(rounds))
+def add_keys(options: ServiceOptions) -> None:
+    """Ten thousand keys beside the one that asks."""
     store = Store(options.database_url, time.time)
     with store.transaction("default") as transaction:
         for _ in range(KEYS):
             create_key(transaction, "default", NewKey())
     store.close()
-    beside = median(target.ask("GET").rate for _ in range(rounds))
-    return {"GET/s alone": alone, "GET/s beside them": beside, "ratio": beside / alone}
+
+
+def many_keys(alone: Target, beside: Target, rounds: int) -> Figures:
+    """The rates of a key that is nearly alone and of one beside ten thousand, asked in turn."""
+    taken = [(alone.ask("GET").rate, beside.ask("GET").rate) for _ in range(rounds)]
+    rates = [median(column) for column in zip(*taken, strict=True)]
+    ratio = median(other / one for one, other in taken)
+    return {"GET/s alone": rates[0], "GET/s beside them": rates[1], "ratio": ratio}
 
 
 async def fan_out(targets: list[Target], path: str) -> Figures:
@@ -240,6 +250,10 @@ def _running(command: list[str], option: str, environment: dict[str, str]) -> It
             yield f"http://{HOST}:{port}"
         finally:
             process.terminate()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:  # it waits for its sockets
+                process.kill()
 
 
 def _await_port(port: int) -> None:

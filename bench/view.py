@@ -45,7 +45,7 @@ def main() -> None:
         folder, plain = Path(place) / "memory", Path(place) / "plain"
         plain.mkdir()
         make_tree(folder, PAGES)
-        with Memory.open(folder, dense=False) as memory, PageServer(Subject.of(memory), 0) as server:
+        with Memory.open(folder, dense=False) as memory, PageServer(Subject(memory), 0) as server:
             server.subject.warm()
             threading.Thread(target=server.serve_forever, daemon=True).start()
             quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
@@ -83,7 +83,6 @@ def main() -> None:
             print(f"the search alone {engine:.1f} ms; plain FTS5 {words:.1f} ms; ratio {engine / words:.1f}")
             server.stop()
             static.shutdown()
-            server.subject.close()
 
 
 def _asked(subject: Subject) -> list[float]:

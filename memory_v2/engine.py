@@ -120,11 +120,12 @@ class Engine:
             raise NotAllowed(f"{self.storage.where} keeps no traces")
         return traces
 
-    def with_model(self, model: Model, seconds: float) -> Engine:
+    def with_model(self, model: Model, seconds: float, traces: int | None = None) -> Engine:
         """The same engine, where another model decides, with so many seconds for one operation."""
         other = copy(self)
         other.__dict__.pop("runner", None)
         other.model, other.limits = model, replace(self.limits, seconds=seconds)
+        other.traces = self.traces if traces is None else traces
         other.__dict__["parts"] = replace(self.context, model=model)
         return other
 

@@ -166,9 +166,8 @@ class Memory:
         return Checkpoints(self._engine)
 
     def recover(self) -> list[Recovered]:
-        """Finishes interrupted operations and returns those finished since this memory was opened. Every method does
-        this first. What would take long is left to the next change, and told by `waiting`; what cannot be finished now
-        is tried again later. Neither blocks other operations. Raises `StorageError` for a store in a newer format."""
+        """Finishes interrupted operations, as every method does first, and returns those finished since then. What
+        takes long is left to the next change, and told by `waiting`. Raises `StorageError` for a newer format."""
         self._engine.recovery.attempt()
         return self._engine.recovery.done
 
@@ -177,11 +176,15 @@ class Memory:
         self._engine.recovery.attempt()
         return self._engine.recovery.waiting
 
-    def with_model(self, model: Model, seconds: float) -> Memory:
-        """The same memory, where another model decides, with so many seconds for one operation; it shares the index."""
+    def watch(self) -> None:
+        """Looks for edits by hand, if it is time. Called every second, it saves all other methods such a look."""
+        self._engine.run(operations.survey.watch)
+
+    def with_model(self, model: Model, seconds: float, traces: int | None = None) -> Memory:
+        """The same memory, with the same index; another model decides, with so many seconds for one operation."""
         other = copy(self)
         other.__dict__.pop("entries", None)
-        other._engine = self._engine.with_model(model, seconds)
+        other._engine = self._engine.with_model(model, seconds, traces)
         return other
 
     def read(self, path: PageOrRoot = ROOT) -> str:
@@ -457,14 +460,12 @@ class Memory:
         return self._engine.import_batch(batch)
 
     def running(self) -> list[RunningOperation]:
-        """Lists the operations of this object that are running now in any thread, oldest first: those that leave a
-        trace."""
+        """Lists the operations of this object that run now in any thread and leave a trace, oldest first."""
         return list(self._engine.running)
 
     def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
         """Cancels a running operation, which raises `Cancelled` at once if it waits for a model. Returns whether it
-        ends with nothing stored; if its change is stored already, only the splits that follow are put off. Raises
-        `NotAllowed` if the id is not a string."""
+        stores nothing; if its change is stored already, only the splits after it are put off. Raises `NotAllowed`."""
         return self._engine.running.cancel(id)
 
     def traces(self) -> list[str]:
@@ -479,8 +480,7 @@ class Memory:
 
     def replay(self, name: str | Path = "last") -> Replay:
         """Runs an operation again, on the tree as it was and with the recorded answers, and tells whether the result is
-        the same, byte for byte. This memory is not changed. `name` names a trace, or is a file that holds one. Raises
-        `NotAllowed`, `InvalidText`."""
+        the same to the byte. `name` is a trace, or a file that holds one. Raises `NotAllowed`, `InvalidText`."""
         from memory_v2.trace.recording import load_trace
 
         return self._engine.replay(load_trace(name) if isinstance(name, Path) else self.trace(name))

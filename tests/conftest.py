@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from memory_v2.index.dense import chosen
-from tests.effort import EFFORT, EFFORTS
+from tests.effort import EFFORT, EFFORTS, effort
 
 for name in EFFORTS:
     settings.register_profile(
         name,
         deadline=None,  # how long an example takes depends on the machine
+        max_examples=effort(40, 100),
         database=None,
         derandomize=name == "quick",  # the same examples every time; a thorough run looks for new ones
         suppress_health_check=list(HealthCheck),

@@ -163,15 +163,6 @@ def test_what_means_nothing_is_refused_when_the_memory_is_opened(
     assert not (tmp_path / "memory").exists()
 
 
-def test_an_argument_goes_before_the_environment_and_that_before_the_default(tmp_path: Path) -> None:
-    environment = {"SILICA_MEMORY_PATH": str(tmp_path / "there"), "SILICA_MEMORY_MODEL": "some:model"}
-    given = Settings.from_environment(environment, tmp_path / "here", "offline")
-    assert (given.path, given.model) == (tmp_path / "here", "offline")
-    found = Settings.from_environment(environment)
-    assert (found.path, found.model) == (tmp_path / "there", "some:model")
-    assert Settings.from_environment({}).model == "offline"
-
-
 def test_a_model_of_ones_own_goes_before_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SILICA_MEMORY_MODEL", "nobody")
     seen: list[Conversation] = []

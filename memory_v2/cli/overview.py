@@ -59,7 +59,7 @@ def search(
 
     The best answers of pages and entries come first, each verbatim, with its page, lines, source and the day on which
     it was said; "about" names other days that it speaks of. An entry counts by its confidence and its age. If the
-    memory does not answer, the nearest places are shown.
+    memory does not answer, the nearest places are shown; if it answers perhaps, that is said.
 
     \b
     Examples:
@@ -94,6 +94,8 @@ def search(
     elif not results.answered:
         more = "" if as_json or len(shown) == len(results) else " (--all shows more)"
         yield Notice(f"the memory does not answer this; these are the nearest places{more}")
+    elif results.verdict == "perhaps":
+        yield Notice("perhaps an answer: no place tells all that is asked for")
     yield from degraded(results)
 
 
@@ -110,6 +112,7 @@ def _hit(result: SearchResult, bold: str) -> Iterator[str]:
     head = [
         place,
         f"{result.date:%Y-%m-%d}" if result.date else "",
+        "earlier" if result.earlier else "",
         f"about {result.speaks_of}" if result.speaks_of else "",
         f"{result.relevance_score:.2f}",
         style(above, dim=True),

@@ -56,9 +56,7 @@ def view(
         folders = [opened.enter_context(Notes.open(folder)) for folder in notes]
         for folder in folders:
             folder.refresh()
-        subject = Subject.of(memory, folders)
-        opened.callback(subject.close)
-        serve(subject, port, report)
+        serve(Subject(memory, folders), port, report)
     yield from ()
 
 

@@ -76,6 +76,8 @@ class Hit:
     """What added to the score, each sign in words with its points: `("the day asked for", 6.0)`."""
     entry: EntryHit | None = None
     """If it is an entry, and no part of a page: the path is that of its file."""
+    earlier: bool = False
+    """Whether the first hit is a newer version of it."""
 
 
 class EntrySearch(Protocol):

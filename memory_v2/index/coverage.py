@@ -156,6 +156,9 @@ def _summed(counts: Sequence[Sequence[float]]) -> _Sums:
 FLOOR = 0.21
 """What the best text tells at least, if the memory answers. At .18 a quarter of the absences is no longer told; at .24
 two in 40 of the questions that are answered would be refused."""
+ALL = 0.7
+"""What a text tells at least that is surely an answer. By words, .43 to .84 of the questions with an answer have such a
+text in four sets, and at most .15 of those without one; at .6 a quarter."""
 BEST = 8
 """Among how many of the best texts the one is that answers. With five, one more question in 40 would be refused; with
 twelve, one absence less in 20 is told."""

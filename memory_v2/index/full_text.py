@@ -474,7 +474,8 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
         text, lines = place.text, (place.first_line, place.last_line)
         day, headings = day_said(one.said.day), tuple(json.loads(place.section))
         about = speaks_of(text, one.said, day)
-        hits.append(Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs))
+        hit = Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs)
+        hits.append(replace(hit, earlier=True) if one.earlier else hit)
     return hits
 
 

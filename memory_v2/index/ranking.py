@@ -16,7 +16,7 @@ from memory_v2.index.days import Said
 from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
 from memory_v2.index.terms import Question, flattened
-from memory_v2.index.versions import COMPARED, newest_version
+from memory_v2.index.versions import COMPARED, versions_of_first
 from memory_v2.index.weights import QUESTION
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.speakers import is_asked
@@ -35,6 +35,8 @@ class Ranked:
     said: Said
     signs: tuple[tuple[str, float], ...] = ()
     """What added to the score before it was mapped to that range: each sign in words, with its points."""
+    earlier: bool = False
+    """Whether the first place is a newer version of it."""
 
 
 def rank(
@@ -60,7 +62,9 @@ def rank(
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
     best_first = [candidate for _, _, candidate in scored]
-    if by is QUESTION and (newest := newest_version(question, found, best_first, said, meant)):
+    newest, *others = versions_of_first(question, found, best_first, said, meant) if by is QUESTION else [0]
+    earlier = {best_first[rank].place.id for rank in others}
+    if newest:
         _, points, candidate = scored.pop(newest)
         scored.insert(0, (scored[0][0], points, candidate))
     return [
@@ -70,6 +74,7 @@ def rank(
             _why(found, candidate),
             said[candidate.place.id],
             tuple((name, round(each, 2)) for name, each in points.items() if each),
+            candidate.place.id in earlier,
         )
         for score, points, candidate in scored[:limit]
     ]

@@ -38,31 +38,35 @@ further from the question it may be. With .2 as the latter, facts about other th
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 
-def newest_version(
+def versions_of_first(
     question: Question,
     found: Found,
     best: Sequence[Candidate],
     said: Mapping[int, Said],
     meant: Meant | None = None,
-) -> int:
-    """The rank, from 0, of the newest version of the first of the `best` places; 0 if that is the newest. Who asks for
-    what was so before, for a day or for a title wants no newer one, and in a conversation what is alike replaces
-    nothing."""
+) -> list[int]:
+    """The ranks, from 0, of the newest version of the first of the `best` places and then of the earlier ones; that of
+    the first alone if there is no newer one. Who asks for what was so before, for a day or for a title wants none, and
+    in a conversation what is alike replaces nothing."""
     if not best or question.past or question.dates or best[0].is_talk or best[0].titled:
-        return 0
-    first, newest = best[0], 0
+        return [0]
+    first, versions = best[0], [0]
     for rank, other in enumerate(best[1:COMPARED], 1):
         if other.is_talk or other.linked != first.linked:
             continue
-        if _is_later(other.place, best[newest].place, said):
-            is_version = _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH or (
-                meant is not None and _means_the_same(question, other, first, meant)
-            )
+        newest = best[versions[0]].place
+        is_below = _is_below(other.place, newest, said)
+        if is_below:
+            is_version = _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
         else:
-            is_below = _is_below(other.place, best[newest].place, said)
-            is_version = is_below and _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
-        newest = rank if is_version else newest
-    return newest
+            is_version = _is_later(other.place, first.place, said) and (
+                _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
+                or (meant is not None and _means_the_same(question, other, first, meant))
+            )
+        if is_version:
+            is_newest = is_below or _is_later(other.place, newest, said)
+            versions.insert(0 if is_newest else len(versions), rank)
+    return versions
 
 
 def _is_later(place: Place, than: Place, said: Mapping[int, Said]) -> bool:

@@ -20,7 +20,7 @@ from memory_v2.notes.folder import NotesFolder, note_of, page_of
 from memory_v2.notes.note import Item, Note, is_within
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.results import SearchResult
-from memory_v2.operations.search_request import is_answered, with_confidence
+from memory_v2.operations.search_request import verdict, with_confidence
 from memory_v2.operations.texts import check_question
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import readable, split_lines
@@ -146,7 +146,7 @@ class Places:
         ranked = _ranked(self._places([_result(hit) for hit in hits], part, pool))
         visible, hidden = _visible(ranked, part, limit)
         chosen = with_confidence(statements([result for result, _ in visible[:limit]], self._page), meant, self.index)
-        answered = bool(chosen) and is_answered(chosen, [_hit(one) for one, _ in visible], meant, self.index)
+        answered = bool(chosen) and verdict(chosen, [_hit(one) for one, _ in visible], meant, self.index) != "no"
         shown = (place for _, place in self._places(chosen, NoteFilter(), limit))
         found = NoteHits(self._with_lines(shown, around))
         found.answered, found.respelled, found.hidden, found.files = answered, typed, hidden, len(names)

@@ -50,6 +50,10 @@ LOOKS_COST = 0.1
 """The share of the time that looks may take. In a small tree, where one takes a millisecond, edits are noticed after
 ten; in a large one after `MAX_AGE`."""
 
+WATCH_COST = 0.02
+"""The share of the time that the looks of a watcher may take: it looks as long as somebody has the page open."""
+WATCH_SECONDS = 10.0
+"""How long, in seconds, a watcher leaves a large memory alone at most, and how long one that is late is waited for."""
 QUICK_LOOK = 0.005
 """How long, in seconds, a look takes at most to be made also where the history could say which pages were changed: to
 read that in the history takes as long."""
@@ -64,6 +68,7 @@ class Freshness:
     def __init__(self) -> None:
         self._looking = threading.Lock()
         self._next_look = 0.0
+        self._next_watch = float("-inf")
         self._took = 0.0
         """How long the last look at all pages took, in seconds."""
         self._seen: str | None = None
@@ -126,7 +131,16 @@ class Freshness:
 
     @property
     def _is_all_due(self) -> bool:
-        return self._seen is None or time.monotonic() >= self._next_look
+        now = time.monotonic()
+        return self._seen is None or now >= max(self._next_look, self._next_watch + WATCH_SECONDS)
+
+    def is_watch_due(self) -> bool:
+        """Whether a watcher is to look now; the next one is later."""
+        now = time.monotonic()
+        if now < self._next_watch:
+            return False
+        self._next_watch = now + min(max(self._took / WATCH_COST, MAX_AGE), WATCH_SECONDS)
+        return True
 
     def _changed(self, history: History) -> Collection[str] | None:
         """The pages that the history says have changed since the last look; `None` if all have to be looked at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 from memory_v2.agent.operation import Cost
 from memory_v2.storage.history import Change
@@ -129,7 +129,7 @@ class SearchResult:
     from, if that was told when it was written. `confidence` says how much of what the question asks for is in it or
     in the headings above it, from 0 to 1: the share of the question's telling words, by their rarity.
     `signs` are what the program ranked it by: each in words, with the points that it added. A newer version of a fact
-    comes before it whatever the points.
+    comes before it whatever the points; then the fact is marked as `earlier`.
     """
 
     path: str
@@ -144,6 +144,7 @@ class SearchResult:
     section: tuple[str, ...] = ()
     confidence: float = 1.0
     signs: tuple[tuple[str, float], ...] = ()
+    earlier: bool = False
 
     def __str__(self) -> str:
         return f"{self.citation}: {' '.join(self.excerpt.split())}"
@@ -198,22 +199,32 @@ class EntryResult(SearchResult):
         return " · ".join(filter(None, (f"entry {self.entry}", self.date.isoformat() if self.date else "")))
 
 
+Verdict: TypeAlias = Literal["answered", "perhaps", "no"]
+"""Whether a memory answers a question, as far as can be told."""
+
+
 class SearchResults(list[SearchResult]):
     """The answers, best first, with the model that decided, why it was not the configured one, and the cost.
 
-    `answered` is false if the memory does not answer the question: if the model says so or, without one, no place tells
-    enough of what is asked for. What is in the list then are the nearest places. `archived_left_out` is how many
+    `verdict` is `no` if the memory does not answer the question: if the model says so or, without one, no place tells
+    enough of what is asked for; what is in the list then are the nearest places. It is `perhaps` if, without a model,
+    the best place does not tell almost all of it. `archived_left_out` is how many
     entries in the archive would be among them. `respelled` are the words of a question without an answer that the
     memory does not have, each with the one that was searched for in its place.
     """
 
-    answered: bool = False
+    verdict: Verdict = "no"
     respelled: dict[str, str] = {}  # noqa: RUF012 - replaced, never changed
     archived_left_out: int = 0
     decided_by: str = ""
     degraded: str = ""
     cost: Cost = Cost()
     trace: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the memory answers the question, or perhaps does."""
+        return self.verdict != "no"
 
     @property
     def text(self) -> str:
@@ -227,7 +238,7 @@ class SearchResults(list[SearchResult]):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the answers, who decided, and the cost."""
-        names = ("answered", "decided_by", "degraded", "cost", "trace")
+        names = ("answered", "verdict", "decided_by", "degraded", "cost", "trace")
         left_out = {"archived_left_out": self.archived_left_out} if self.archived_left_out else {}
         respelled = {"respelled": self.respelled} if self.respelled else {}
         return {"results": list(self), **{name: getattr(self, name) for name in names}, **left_out, **respelled}

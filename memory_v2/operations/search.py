@@ -23,9 +23,9 @@ from memory_v2.operations.search_request import (
     SearchFilter,
     SearchRequest,
     checked_filter,
-    is_answered,
     is_of,
     lifted,
+    verdict,
     with_confidence,
 )
 from memory_v2.operations.search_task import Chosen, SearchTask
@@ -65,7 +65,7 @@ def search(context: Context, asked: SearchRequest, entries: EntrySearch | None =
         chosen = matching_results(context, asked.query, limit, where)
         shown = chosen if asked.max_tokens is None else fitting(chosen, draft.find, asked.max_tokens)
         results = SearchResults(shown)
-        results.answered, results.decided_by = bool(chosen), "program"
+        results.verdict, results.decided_by = "answered" if chosen else "no", "program"
     else:
         results, chosen = _decided(draft, asked, limit, where, entries)
         if not results.answered and context.model is context.planner:  # any other model asks in other words itself
@@ -117,9 +117,10 @@ def _decided(
     shown = statements(chosen, draft.find) if fit is None else fitting(chosen, draft.find, fit)
     has_entries = entries is not None
     results = SearchResults(with_confidence(shown, query, context.index, has_entries))
-    results.answered = bool(results) and (
-        decision.decided_by != context.planner.name or is_answered(results, places, query, context.index, has_entries)
-    )
+    if results and decision.decided_by != context.planner.name:
+        results.verdict = "answered"
+    elif results:
+        results.verdict = verdict(results, places, query, context.index, has_entries)
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
     return results, chosen
@@ -192,6 +193,7 @@ def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
         speaks_of=hit.speaks_of,
         breadcrumb=graph.breadcrumb(hit.path),
         signs=hit.signs,
+        earlier=hit.earlier,
     )
 
 

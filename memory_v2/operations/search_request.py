@@ -15,13 +15,13 @@ from typing import Literal
 
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
 from memory_v2.index.base import Hit
-from memory_v2.index.coverage import BEST, FLOOR
+from memory_v2.index.coverage import ALL, BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
 from memory_v2.index.terms import asked_at_once
-from memory_v2.index.weights import DAY, SAID_THEN
-from memory_v2.operations.results import EntryResult, SearchResult
+from memory_v2.index.weights import DAY, QUESTION, SAID_THEN, STATEMENT
+from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, question_dates
 from memory_v2.text.days import asks_for_days_alone
@@ -157,27 +157,34 @@ def with_confidence(
     return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
 
 
-def is_answered(
+MEANT = 0.65
+"""How near in meaning, as a cosine, a place is at least that is surely an answer whatever its words."""
+
+
+def verdict(
     found: Sequence[SearchResult],
     places: Sequence[Hit],
     query: str,
     index: FullTextIndex,
     with_entries: bool = False,
-) -> bool:
-    """Whether one of the best results or places tells enough to be an answer, to one of the questions that are asked
-    at once. Places count too, as a few results only may be asked for; entries that are past do not. What is of a day is
-    an answer to a question that asks for it alone."""
+) -> Verdict:
+    """Whether one of the best results or places is an answer: surely if it tells almost all of what is asked for, or
+    means the same; perhaps if it tells enough of it, or of one of the questions that are asked at once. Places count
+    too, as a few results only may be asked for; entries that are past do not. What is of a day is an answer to a
+    question that asks for it alone."""
     days = question_dates(query)
     if days and asks_for_days_alone(query) and any(is_of(days, place) for place in places):
-        return True
+        return "answered"
     past = {hit.entry.id for hit in places if hit.entry and hit.entry.past}
     found = [one for one in found if not (isinstance(one, EntryResult) and one.entry in past)]
     places = [hit for hit in places if not (hit.entry and hit.entry.past)]
-    if any(one.confidence > FLOOR for one in found[:BEST]):  # a share above it, however it was rounded
-        return True
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
     texts += [(_told(place.path, place.section, place.text), place.date) for place in places[:BEST]]
-    return any(share >= FLOOR for asked in asked_at_once(query) for share in index.told(asked, texts, with_entries))
+    best, *of_each = (max(index.told(asked, texts, with_entries), default=0.0) for asked in asked_at_once(query))
+    near = max((dict(hit.signs).get(STATEMENT, 0.0) / QUESTION[STATEMENT] for hit in places), default=0.0)
+    if near >= MEANT or max(best, min(of_each, default=0.0)) >= ALL:
+        return "answered"
+    return "perhaps" if max(best, *of_each, 0.0) >= FLOOR else "no"
 
 
 def _told(path: str, section: Iterable[str], text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import DatedLines, PageInfo
@@ -9,6 +11,13 @@ from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import parse_page, source_of
 from memory_v2.tree.path import ROOT, page_path
+
+
+@operation("watch")
+def watch(context: Context) -> None:
+    """Refreshes from time to time, if it is called often enough, so that other operations need not."""
+    if context.freshness.is_watch_due():
+        refresh(context, even_if_fresh=True)
 
 
 @operation("graph")
@@ -30,11 +39,15 @@ def list_pages(context: Context) -> list[PageInfo]:
             size_bytes=row.size,
             last_updated=row.last_updated,
             links_to=tuple(edge.target for edge in links.links.get(row.path, ())),
-            linked_from=tuple(sorted(links.sources.get(row.path, ()), key=lambda path: (path != ROOT, path))),
+            linked_from=_root_first(links.sources.get(row.path, ())),
         )
         for node in links.nodes
         for row in [rows[node.path]]
     ]
+
+
+def _root_first(paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(paths if len(paths) < 2 else sorted(paths, key=lambda path: (path != ROOT, path)))  # most have one
 
 
 @operation("days")

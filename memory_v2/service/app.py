@@ -82,7 +82,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in running[1:]:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await run_in_threadpool(app.state.viewing.close)
         await run_in_threadpool(parts.close)
         if parts.redis:
             await parts.redis.close()

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from memory_v2.service.store import Transaction
+
 MOST_REMEMBERED = 1_000
 MOST_BYTES = 65_536
 """Bytes of a context that is remembered; together they take 64 MB at most."""
@@ -31,8 +33,9 @@ class Stamps(Protocol):
     async def stamp(self, key: str) -> str:
         """The stamp of a record; empty while somebody changes it."""
 
-    def mark(self, key: str) -> Callable[[], None]:
-        """Marks a record as being changed; what is returned gives it a new stamp, unless another has marked it."""
+    def mark(self, key: str, transaction: Transaction) -> None:
+        """Marks a record as being changed before a transaction commits; at its end the record has a new stamp, unless
+        another transaction has marked it."""
 
 
 class StampsInMemory:
@@ -52,7 +55,7 @@ class StampsInMemory:
                 stamp, _ = self._stamps[key] = uuid.uuid4().hex, now + STAMP_SECONDS
         return "" if stamp.startswith(MARK) else stamp
 
-    def mark(self, key: str) -> Callable[[], None]:
+    def mark(self, key: str, transaction: Transaction) -> None:
         """Marks a record."""
         mine = new_mark()
         with self._lock:
@@ -63,7 +66,7 @@ class StampsInMemory:
                 if self._stamps.get(key, ("", 0.0))[0] == mine:
                     del self._stamps[key]
 
-        return end
+        transaction.at_end.append(end)
 
     def _limit(self, now: float) -> None:
         if len(self._stamps) > 10 * MOST_REMEMBERED:

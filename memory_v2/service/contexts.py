@@ -115,8 +115,7 @@ def _row(call: Call, session_id: str, lock: bool = False) -> Record:
 
 def _change(call: Call, session_id: str) -> None:
     """To the end of the transaction, no process answers from its cache for the context; its row is locked."""
-    end = call.parts.cache.stamps.mark(_cache_key(call.caller.tenant, session_id))
-    call.transaction.at_end.append(end)
+    call.parts.cache.stamps.mark(_cache_key(call.caller.tenant, session_id), call.transaction)
 
 
 def _cache_key(tenant: str, session_id: str) -> str:

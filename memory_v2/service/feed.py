@@ -24,6 +24,8 @@ from memory_v2.service.store import Event, Store
 
 KEPT = 2_000
 """Events that a process keeps at hand for all its streams."""
+AT_ONCE = 500
+"""Events that one look reads."""
 POLL_SECONDS = 0.25
 """How often the store is asked without a hint: what other processes write to one file is seen so late at most."""
 GATHER_SECONDS = 0.005
@@ -81,14 +83,18 @@ class Feed:
             self._hint.clear()
 
     async def _follow(self) -> None:
-        while events := await run_in_threadpool(self._store.events_after, self.newest):
+        is_more = True
+        while is_more:
+            events = await run_in_threadpool(self._store.events_after, self.newest, AT_ONCE)
             for event in events:
                 if len(self._recent) == KEPT:
                     self._before = self._recent[0].position
                 self._recent.append(event)
-            self.newest = events[-1].position
-            changed, self._changed = self._changed, asyncio.Event()
-            changed.set()
+                self.newest = event.position
+            if events:
+                changed, self._changed = self._changed, asyncio.Event()
+                changed.set()
+            is_more = len(events) == AT_ONCE
 
     async def after(self, position: int) -> list[Event] | None:
         """Events after a position, in order; `None` if some of them are no longer kept."""

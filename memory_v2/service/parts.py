@@ -53,7 +53,7 @@ class Parts:
         cache = Cache(redis or StampsInMemory(), now)
         if redis:
             redis.on_connect = cache.clear
-            store.immediate, store.on_commit, limiter = redis.immediate, redis.announcing(feed.wake), redis
+            store.immediate, limiter = redis.immediate, redis
         memories = Memories(options.folder, options.model, options.s3)
         return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis, tracing_from())
 

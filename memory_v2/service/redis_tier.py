@@ -62,12 +62,13 @@ class RedisTier:
             url, decode_responses=True, retry=again, redis_connect_func=self._connected, **timeouts
         )
         self._count = self._loop.register_script(_COUNT)
-        self._end_mark = self.client.register_script(_END_MARK)
+        self._me = uuid.uuid4().hex
         self.namespace = namespace
 
     def immediate(self, transaction: Transaction) -> ImmediateInRedis:
-        """Tier 1 for one transaction."""
-        return ImmediateInRedis(transaction, self.client, self.namespace)
+        """Tier 1 for one transaction, which also says to the other processes that there are events: should that fail,
+        they find them a moment later by themselves."""
+        return ImmediateInRedis(transaction, self.client, self.namespace, self._me)
 
     async def take(self, key: str, limit: int) -> Taken:
         """Counts a request: the `Limiter` of all processes, by the clock of Redis."""
@@ -83,41 +84,26 @@ class RedisTier:
         new = uuid.uuid4().hex
         return new if await self._loop.set(name, new, nx=True, ex=STAMP_SECONDS) else ""
 
-    def mark(self, key: str) -> Callable[[], None]:
-        """Marks a record as being changed."""
-        name, mine = f"{self.namespace}:stamp:{key}", new_mark()
-        self.client.set(name, mine, ex=MARK_SECONDS)
-
-        def end() -> None:
-            with contextlib.suppress(redis.RedisError):  # then the mark ends by itself
-                self._end_mark(keys=[name], args=[mine, uuid.uuid4().hex, STAMP_SECONDS])
-
-        return end
+    def mark(self, key: str, transaction: Transaction) -> None:
+        """Marks a record as being changed; the mark ends with the transaction, or by itself."""
+        name, mine, at = f"{self.namespace}:stamp:{key}", new_mark(), transaction.immediate
+        assert isinstance(at, ImmediateInRedis)
+        at.before.set(name, mine, ex=MARK_SECONDS)
+        at.after.eval(_END_MARK, 1, name, mine, uuid.uuid4().hex, STAMP_SECONDS)
 
     async def _connected(self, connection: Any) -> None:
         self.on_connect()
         await connection.on_connect()
 
-    def announcing(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Calls `wake`, and says to the other processes that there are events: should that fail, they find them a
-        moment later by themselves."""
-
-        def announce() -> None:
-            wake()
-            with contextlib.suppress(redis.RedisError):
-                self.client.publish(f"{self.namespace}:events", "")
-
-        return announce
-
     async def listen(self, wake: Callable[[], None]) -> None:
-        """Calls `wake` at each announcement, until it is cancelled."""
+        """Calls `wake` at each announcement of another process, until it is cancelled."""
         while True:
             with contextlib.suppress(redis.RedisError):
                 async with self._loop.pubsub() as listening:
                     await listening.subscribe(f"{self.namespace}:events")
                     while True:
                         message = await listening.get_message(ignore_subscribe_messages=True, timeout=LISTEN_SECONDS)
-                        if message is not None:
+                        if message is not None and message["data"] != self._me:
                             wake()
             await asyncio.sleep(AGAIN_SECONDS)
 
@@ -129,43 +115,61 @@ class RedisTier:
 
 class ImmediateInRedis(ImmediateRows):
     """A value is in Redis, under a name of its own; its row in the database has that name, its end and its size. So a
-    value is there for others when the transaction has committed, not before, and never if it does not."""
+    value is there for others when the transaction has committed, not before, and never if it does not.
 
-    def __init__(self, transaction: Transaction, client: redis.Redis, namespace: str) -> None:
+    What Redis is asked to do `before` the commit, and `after` the end, it is asked in one exchange each."""
+
+    def __init__(self, transaction: Transaction, client: redis.Redis, namespace: str, process: str) -> None:
         super().__init__(transaction)
-        self._redis, self._namespace = client, namespace
+        self._redis, self._namespace, self._process = client, namespace, process
+        self.before, self.after = client.pipeline(transaction=False), client.pipeline(transaction=False)
+        self._names: dict[str, str | None] = {}
+        self._old: list[str] = []
+        self._new: dict[str, Any] = {}
+        transaction.before_commit.append(self.before.execute)
+        transaction.at_end.append(self._end)
 
     def get_all(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values whose time is not over, by key."""
-        names = super().get_all(keys)
+        names = {key: name for key, name in self._known(keys).items() if key not in self._new}
         found: Any = self._redis.mget(names.values()) if names else []
-        return {key: json.loads(text) for key, text in zip(names, found, strict=True) if text is not None}
+        old = {key: json.loads(text) for key, text in zip(names, found, strict=True) if text is not None}
+        return old | {key: self._new[key] for key in keys if key in self._new}
 
     def set(self, values: Mapping[str, Any], seconds: float) -> None:
         """Keeps values, by key, for so many seconds from now."""
-        self._let_go_later(super().get_all(values).values())
+        self._let_go(values)
         names: dict[str, tuple[str, int]] = {}
-        with self._redis.pipeline() as together:
-            for key, value in values.items():
-                text = json.dumps(value)
-                name = f"{self._namespace}:{self._transaction.tenant}:{key}:{uuid.uuid4().hex}"
-                names[key] = name, len(text)
-                together.set(name, text, px=int(seconds * 1000))
-            together.execute()
+        for key, value in values.items():
+            text = json.dumps(value)
+            name = f"{self._namespace}:{self._transaction.tenant}:{key}:{uuid.uuid4().hex}"
+            names[key], self._names[key], self._new[key] = (name, len(text)), name, value
+            self.before.set(name, text, px=int(seconds * 1000))
         self._store(names, seconds)
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
-        self._let_go_later(super().get_all([key]).values())
+        self._let_go([key])
+        self._names[key] = None
+        self._new.pop(key, None)
         super().delete(key)
 
-    def _let_go_later(self, names: Iterable[str]) -> None:
-        """Once the transaction is committed, values that were replaced end."""
-        if old := list(names):
-            self._transaction.after_commit.append(lambda: self._let_go(old))
+    def _known(self, keys: Iterable[str]) -> dict[str, str]:
+        """The names of values, as this transaction sees them."""
+        if unknown := [key for key in keys if key not in self._names]:
+            self._names |= dict.fromkeys(unknown) | super().get_all(unknown)
+        return {key: name for key in keys if (name := self._names[key])}
 
-    def _let_go(self, names: list[str]) -> None:
-        with contextlib.suppress(redis.RedisError), self._redis.pipeline() as together:  # else at their own time
-            for name in names:
-                together.expire(name, REPLACED_SECONDS)
-            together.execute()
+    def _let_go(self, keys: Iterable[str]) -> None:
+        """Once the transaction is committed, values that were replaced end."""
+        self._old += self._known(keys).values()
+
+    def _end(self) -> None:
+        """Should Redis not be there, values and marks end at their own time."""
+        if self._transaction.is_committed:
+            for name in self._old:
+                self.after.expire(name, REPLACED_SECONDS)
+            if self._transaction.events:
+                self.after.publish(f"{self._namespace}:events", self._process)
+        with contextlib.suppress(redis.RedisError):
+            self.after.execute()

@@ -127,8 +127,6 @@ class Store:
                 yield opened
         if writes and self.is_sqlite:
             self._make_durable()
-        for step in opened.after_commit:
-            step()
         if opened.events:
             self.on_commit()
 
@@ -140,7 +138,7 @@ class Store:
             opened.immediate = self.immediate(opened)
             try:
                 yield opened
-                opened.store_events()
+                opened.prepare()
             except BaseException:
                 opened.end()
                 raise
@@ -148,6 +146,7 @@ class Store:
                 connection.exec_driver_sql(f"COMMIT; {FLUSH}")  # no lock is held any more while the log is flushed
             else:
                 connection.commit()
+            opened.is_committed = True
             opened.end()  # if the commit fails, nobody knows whether it has happened
 
     def _begin(self, connection: Connection, tenant: str, writes: bool) -> None:
@@ -220,8 +219,8 @@ class Store:
 
 class Transaction:
     """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
-    `mine`. `written` are the bytes it has stored so far. `after_commit` is called once all of it is durable, `at_end`
-    when it is committed, or is known not to be."""
+    `mine`. `written` are the bytes it has stored so far. `before_commit` is called when all is written, `at_end`
+    when it `is_committed`, or is known not to be."""
 
     immediate: Immediate
 
@@ -229,8 +228,15 @@ class Transaction:
         self.connection, self.tenant, self.now = connection, tenant, now
         self.written = 0
         self.events: list[dict[str, Any]] = []
-        self.after_commit: list[Callable[[], None]] = []
+        self.is_committed = False
+        self.before_commit: list[Callable[[], object]] = []
         self.at_end: list[Callable[[], None]] = []
+
+    def prepare(self) -> None:
+        """The last things before the commit; the events are the very last, as their lock is for all tenants."""
+        for step in self.before_commit:
+            step()
+        self.store_events()
 
     def end(self) -> None:
         """Calls what was asked for at the end."""
@@ -314,12 +320,9 @@ class Transaction:
         )
 
     def store_events(self) -> None:
-        """Gives the events their positions: the last thing before the commit."""
-        if self.events:
-            if self.connection.dialect.name == "postgresql":
-                self.connection.execute(_LOCK_EVENTS)
-            for each in self.events:  # one by one, so that their order is that of the changes
-                self.connection.execute(_insert(tables.outbox), each)
+        """Gives the events their positions, one by one, so that their order is that of the changes."""
+        for each in self.events:
+            self.connection.execute(_insert_event(self.connection.dialect.name), each)
 
 
 class ImmediateRows:
@@ -344,11 +347,10 @@ class ImmediateRows:
     def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> None:
         """Rows with these values and sizes."""
         end, transaction = self._transaction.now + seconds, self._transaction
-        rows = [
-            {"tenant": transaction.tenant, "id": key, "value": value, "expires_at": end, "bytes": size}
-            for key, (value, size) in values.items()
-        ]
-        transaction.connection.execute(_upsert_immediate(transaction.connection.dialect.name), rows)
+        given: dict[str, Any] = {"tenant": transaction.tenant, "expires_at": end}
+        for number, (key, (value, size)) in enumerate(values.items()):
+            given |= {f"id_{number}": key, f"value_{number}": value, f"bytes_{number}": size}
+        transaction.connection.execute(_upsert_immediate(transaction.connection.dialect.name, len(values)), given)
         transaction.written += sum(size for _, size in values.values())
 
     def delete(self, key: str) -> None:
@@ -410,14 +412,32 @@ def _immediate_values() -> Select[Any]:
 
 
 @cache
-def _upsert_immediate(dialect: str) -> Insert:
+def _upsert_immediate(dialect: str, count: int) -> Insert:
+    """So many rows in one statement, for one exchange with the server."""
+
+    def row(number: int) -> dict[str, Any]:
+        own = ("id", "value", "bytes")
+        return {
+            column.name: bindparam(f"{column.name}_{number}" if column.name in own else column.name, type_=column.type)
+            for column in tables.immediate.c
+        }
+
     new: Any = (postgresql if dialect == "postgresql" else sqlite).insert(tables.immediate)
+    new = new.values([row(number) for number in range(count)])
     changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
     upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
     return upsert
 
 
-_LOCK_EVENTS = select(func.pg_advisory_xact_lock(EVENTS_LOCK))
+@cache
+def _insert_event(dialect: str) -> Insert:
+    """PostgreSQL takes the lock of all events in the same statement, before it gives the row its position."""
+    if dialect != "postgresql":
+        return _insert(tables.outbox)
+    columns = [column for column in tables.outbox.c if column.name != "position"]
+    lock = select(func.pg_advisory_xact_lock(EVENTS_LOCK)).subquery()
+    row = select(*(bindparam(column.name, type_=column.type) for column in columns)).select_from(lock)
+    return tables.outbox.insert().from_select(columns, row)
 
 
 def _engine(url: str) -> Engine:

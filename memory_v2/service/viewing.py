@@ -69,17 +69,10 @@ class Viewing:
             return StreamingResponse(self._events(caller), headers=dict(headers_of(Response(kind="text/event-stream"))))
         return _sent(await run_in_threadpool(self._answer, request, caller, session))
 
-    def close(self) -> None:
-        """Closes what was opened beside the memories."""
-        with self._lock:
-            for subject in self._subjects.values():
-                subject.close()
-            self._subjects.clear()
-
     def _subject(self, tenant: str) -> Subject:
         with self._lock:
             if tenant not in self._subjects:
-                self._subjects[tenant] = Subject.of(self._parts.memories.of(tenant))
+                self._subjects[tenant] = Subject(self._parts.memories.of(tenant))
             return self._subjects[tenant]
 
     def _answer(self, request: Request, caller: Caller, session: str) -> Response:

@@ -36,8 +36,8 @@ def graph(visit: Visit) -> Response:
         for edge in whole.links.get(path, ())
         if edge.target in shown and (path, edge.target) not in stems and (edge.target, path) not in stems
     }
-    picture = draw(top, children, sorted(links), {path: whole.pages[path].size for path in shown})
     names = {path: shorten(readable(path.rpartition("/")[2]), LONGEST_NAME) for path in shown}
+    picture = draw(top, children, sorted(links), {path: whole.pages[path].size for path in shown}, names)
     folded = {path: len(family[path]) for path in shown if family.get(path) and not children.get(path)}
     return visit.show(
         "graph",
@@ -45,7 +45,6 @@ def graph(visit: Visit) -> Response:
         way=whole.breadcrumb(top),
         picture=picture,
         names=names,
-        branches={dot.path: dot.branch for dot in picture.dots},
         titles={path: readable(whole.pages[path].title) for path in shown},
         folded=folded,
         children=children,

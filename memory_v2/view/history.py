@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, takewhile
 
 from memory_v2.entries.places import place_of
 from memory_v2.errors import NotAllowed, PageNotFound, SilicaError
@@ -12,8 +14,11 @@ from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.words import shorten
-from memory_v2.tree.block import decode, readable
+from memory_v2.tree.block import decode, encode, readable
+from memory_v2.tree.page import Page, page_source, parse_page
 from memory_v2.tree.path import is_entry
+from memory_v2.tree.source import told_sources
+from memory_v2.view.pages import without_metadata
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
@@ -54,18 +59,22 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         visit.require_entries()
     first = visit.number("from")
     pages = [page for page in changed.pages if visit.sees_entries or not is_entry(page.path)]
+    shown = pages[first : first + MOST_PAGES]
+    later = {page.path for page in shown if _is_other_now(visit, page)}
     return visit.show(
         "change",
         status,
         past=past,
         title=_title(visit, past, _undone(visit, past)),
-        pages=pages[first : first + MOST_PAGES],
+        sources=_sources(shown),
+        pages=[_without_metadata(page) for page in shown],
         count=len(pages),
         first=first,
         most=MOST_PAGES,
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
-        later={page.path for page in pages[first : first + MOST_PAGES] if _is_other_now(visit, page)},
+        later=later,
+        others=_after(visit, past, later),
         problem=problem,
         done=visit.asked("done"),
     )
@@ -94,6 +103,39 @@ def _undone(visit: Visit, past: PastOperation) -> PastOperation | None:
     )
 
 
+def _after(visit: Visit, past: PastOperation, paths: set[str]) -> list[PastOperation]:
+    """The changes of these pages that came after this one and still count, newest first: they are in its way."""
+    newer = list(takewhile(lambda each: each.id != past.id, visit.memory.history() if paths else ()))
+    names = {each.first.operation or each.first.id for each in newer}
+    return [
+        each
+        for each in newer
+        if not each.undone_by and each.first.undoes not in names and paths.intersection(each.paths)
+    ]
+
+
+def _sources(pages: Sequence[PageChange]) -> list[str]:
+    """Where the text that a change brought came from."""
+    had = {block.text for page in pages for block in _read(page.path, page.before).blocks}
+    found = dict[str, None]()
+    for page in pages:
+        after = _read(page.path, page.after)
+        sources = told_sources(after.blocks)
+        news = [number for number, block in enumerate(after.blocks, 1) if block.text not in had]
+        found |= dict.fromkeys(sources.get(number, page_source(after)).name for number in news)
+    return [name for name in found if name]
+
+
+def _without_metadata(page: PageChange) -> PageChange:
+    """A change of a page as people look at it: its metadata changes each time."""
+    before, after = (data and encode(without_metadata(_read(page.path, data))) for data in (page.before, page.after))
+    return replace(page, before=before, after=after)
+
+
+def _read(path: str, data: bytes | None) -> Page:
+    return parse_page(path, decode(data or b""))
+
+
 def _is_other_now(visit: Visit, page: PageChange) -> bool:
     """Whether a page is not as a change left it, so that it can be put back."""
     if page.after is None or is_entry(page.path):
@@ -120,7 +162,10 @@ def undo(visit: Visit) -> Response:
     revision = visit.request.form.get("revision", "")
     if any(map(is_entry, visit.memory.show(revision)[0].paths)):
         visit.require_entries()
-    result = visit.memory.undo(revision)
+    try:
+        result = visit.memory.undo(revision)
+    except NotAllowed as error:
+        return _change(visit, revision, str(error), 409)
     return see(visit.at("history", result.revision, done="undone"), result.changed_pages)
 
 
@@ -145,7 +190,7 @@ def compare(visit: Visit) -> Response:
         old=old,
         new=new,
         moments={revision: visit.memory.show(revision)[0].when for revision in (old, new) if revision},
-        pages=pages[:MOST_PAGES],
+        pages=[_without_metadata(page) for page in pages[:MOST_PAGES]],
         count=len(pages),
         lines=MOST_LINES,
     )

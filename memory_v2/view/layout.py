@@ -9,9 +9,9 @@ from math import cos, pi, sin, sqrt
 
 LEAF = 17.0
 """How far leaves are apart on the circle: the height of a name."""
-LEAST_RADIUS = 150.0
-NAMES = 150.0
-"""Room for the names outside a circle."""
+LEAST_RADIUS = 110.0
+AROUND_NAME, LETTER = 24.0, 7.0
+"""How much room a name takes outside a circle, and each letter of it."""
 MOST_ON_CIRCLE = 80
 """With more leaves, every other stands on a second circle outside the names of the first: half the width, and names
 twice as large."""
@@ -23,12 +23,13 @@ HUES = 8
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A page in the picture: its place, its size, the branch it belongs to, and the angle at which its name is
-    written."""
+    """A page in the picture: its place, how far that is from the middle, its size, the branch it belongs to, and the
+    angle at which its name is written."""
 
     path: str
     x: float
     y: float
+    far: float
     radius: float
     branch: int
     angle: float
@@ -46,14 +47,18 @@ class Picture:
 
     side: float
     dots: tuple[Dot, ...]
-    stems: tuple[tuple[str, str, str], ...]
-    """The lines of the tree: both ends, and the path to draw."""
-    links: tuple[tuple[str, str, str], ...]
-    """All other links, likewise."""
+    stems: tuple[tuple[int, str], ...]
+    """The line to each dot but the first: the number of its parent, and the path to draw."""
+    links: tuple[tuple[int, int, str], ...]
+    """All other links: the numbers of both ends, and the path to draw."""
 
 
 def draw(
-    top: str, children: Mapping[str, Sequence[str]], links: Sequence[tuple[str, str]], sizes: Mapping[str, int]
+    top: str,
+    children: Mapping[str, Sequence[str]],
+    links: Sequence[tuple[str, str]],
+    sizes: Mapping[str, int],
+    names: Mapping[str, str],
 ) -> Picture:
     """The picture of a tree with these other links."""
     order = _depth_first(top, children)
@@ -61,7 +66,8 @@ def draw(
     depth = max(level for _, level in order)
     circles = 1 + (len(leaves) > MOST_ON_CIRCLE)
     radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / circles / (2 * pi)) if depth else 0.0
-    outside = {path: NAMES * (place % circles) for place, path in enumerate(leaves)}
+    room = AROUND_NAME + LETTER * max(map(len, names.values()))
+    outside = {path: room * (place % circles) for place, path in enumerate(leaves)}
     turn = {path: 2 * pi * place / len(leaves) - pi / 2 for place, path in enumerate(leaves)}
     for path, _ in reversed(order):  # children before their parents
         if family := children.get(path):
@@ -85,6 +91,7 @@ def draw(
             path,
             far * cos(turn[path]),
             far * sin(turn[path]),
+            far,
             min(4 + sqrt(sizes.get(path, 0)) / 22, 11.0),
             branch[path],
             turn[path] * 180 / pi,
@@ -93,9 +100,11 @@ def draw(
             is_full and not is_leaf and level > 0,
             bool(knots.get(path, 0) % 2),
         )
-    stems = tuple((path, child, _stem(dots[path], dots[child])) for path in dots for child in children.get(path, ()))
-    others = tuple((start, end, _chord(dots[start], dots[end])) for start, end in links)
-    return Picture(2 * (radius + circles * NAMES), tuple(dots.values()), stems, others)
+    number = {path: place for place, path in enumerate(dots)}
+    above = {child: path for path in dots for child in children.get(path, ())}
+    stems = tuple((number[above[path]], _stem(dots[above[path]], dots[path])) for path in dots if path in above)
+    others = tuple((number[start], number[end], _chord(dots[start], dots[end])) for start, end in links)
+    return Picture(2 * (radius + circles * room), tuple(dots.values()), stems, others)
 
 
 def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:
@@ -111,10 +120,10 @@ def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[
 def _stem(start: Dot, end: Dot) -> str:
     """A line that leaves its parent in the direction of the child's branch."""
     middle_x, middle_y = start.x * 0.35 + end.x * 0.65, start.y * 0.35 + end.y * 0.65
-    return f"M{start.x:.1f} {start.y:.1f}Q{middle_x * 0.97:.1f} {middle_y * 0.97:.1f} {end.x:.1f} {end.y:.1f}"
+    return f"M{start.x:.0f} {start.y:.0f}Q{middle_x * 0.97:.0f} {middle_y * 0.97:.0f} {end.x:.0f} {end.y:.0f}"
 
 
 def _chord(start: Dot, end: Dot) -> str:
     """A line that bends towards the middle, so that lines between neighbours stay near the circle."""
     bend_x, bend_y = (start.x + end.x) * 0.3, (start.y + end.y) * 0.3
-    return f"M{start.x:.1f} {start.y:.1f}Q{bend_x:.1f} {bend_y:.1f} {end.x:.1f} {end.y:.1f}"
+    return f"M{start.x:.0f} {start.y:.0f}Q{bend_x:.0f} {bend_y:.0f} {end.x:.0f} {end.y:.0f}"

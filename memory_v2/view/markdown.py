@@ -19,8 +19,9 @@ from markupsafe import Markup, escape
 
 from memory_v2.operations.results import DatedLines
 from memory_v2.text.slug import slug
-from memory_v2.tree.block import MAX_NESTING, readable
+from memory_v2.tree.block import MAX_NESTING, Block, readable
 from memory_v2.tree.link import LINK, link_key
+from memory_v2.tree.source import is_source_line
 
 SCHEMES = ("http", "https", "mailto")
 """Where a link may lead outside the memory."""
@@ -155,7 +156,15 @@ class _Renderer(RendererHTML):
     def _dated(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         return str(self.renderToken(tokens, idx, options, env)) + _label(tokens[idx], env)
 
-    paragraph_open = list_item_open = blockquote_open = _dated
+    def paragraph_open(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
+    ) -> str:
+        """The line that says where a text came from stands back behind the text."""
+        if is_source_line(Block(tokens[idx + 1].content, "paragraph")):
+            tokens[idx].attrSet("class", "from")
+        return self._dated(tokens, idx, options, env)
+
+    list_item_open = blockquote_open = _dated
 
 
 def _label(token: Token, env: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from heapq import nlargest
 from itertools import islice
 
 from memory_v2.errors import InvalidPath, PageExists, PageNotFound, SilicaError, StorageConflict
@@ -20,11 +20,15 @@ from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
 MOST_ROWS = 300
-"""Pages that the tree shows at once: what a person scrolls through, and a browser lays out within a frame or two."""
+"""Pages that the tree shows at once; of a larger one it shows as many whole levels as fit, the first in any case."""
+MOST_LEVELS = 12
+"""Levels that the tree shows at once: deeper ones would leave no room for their names."""
 MOST_OPEN = 60
 """Pages that the tree shows with all branches open; with more, those below the first level open by a click."""
 MOST_SIBLINGS = 100
 """Children of a page that are shown at once."""
+MOST_NEWEST = 8
+"""Pages that are named as changed lately."""
 MOST_LINES = 2_000
 """Lines of a page that are shown with what brought them."""
 VERSION_LENGTH = 32
@@ -42,7 +46,7 @@ class Row:
 
 
 def tree(visit: Visit) -> Response:
-    """The pages as a tree, breadth first as far as there is room; a branch is opened by its own address."""
+    """The pages as a tree, as many levels as there is room for; a branch is opened by its own address."""
     infos = {info.path: info for info in visit.memory.list_files()}
     if not infos:
         return visit.show("empty", entries=any(visit.memory.entries.store.places()))
@@ -52,7 +56,7 @@ def tree(visit: Visit) -> Response:
         raise PageNotFound(top)
     first = visit.number("from")
     shown = _room(graph, top, first)
-    newest = sorted(infos.values(), key=lambda info: (info.last_updated, info.path), reverse=True)[:8]
+    newest = nlargest(MOST_NEWEST, infos.values(), key=lambda info: (info.last_updated, info.path))
     return visit.show(
         "tree",
         way=graph.breadcrumb(top),
@@ -72,17 +76,14 @@ def tree(visit: Visit) -> Response:
 
 
 def _room(graph: Graph, top: str, first: int) -> set[str]:
-    """The pages that are shown below this one: level by level, as long as a whole family fits."""
-    shown = {top, *graph.children.get(top, ())[first : first + MOST_SIBLINGS]}
-    level = [path for path in graph.children.get(top, ()) if path in shown]
-    while level:
-        below: list[str] = []
-        for path in level:
-            family = graph.children.get(path, ())
-            if family and len(family) <= MOST_SIBLINGS and len(shown) + len(family) <= MOST_ROWS:
-                shown.update(family)
-                below += family
-        level = below
+    """The pages that are shown below this one."""
+    level = graph.children.get(top, [])[first : first + MOST_SIBLINGS]
+    shown = {top}
+    for _ in range(MOST_LEVELS):
+        if len(shown) + len(level) > MOST_ROWS:
+            break
+        shown.update(level)
+        level = [child for path in level for child in graph.children.get(path, ())]
     return shown
 
 
@@ -106,7 +107,7 @@ def page(visit: Visit, path: str) -> Response:
     path = _named(visit, path)
     text = visit.memory.read(path)
     read = parse_page(path, text)
-    parts = list(parts_of([block.text for block in parse_page(path, _without_metadata(read)).blocks]))
+    parts = list(parts_of([block.text for block in parse_page(path, without_metadata(read)).blocks]))
     if line := visit.number("at"):
         part = max((number for number, (above, _, _) in enumerate(parts) if above < line), default=0)
         starts = [dated.lines[0] for dated in visit.memory.days(path) if dated.lines[0] <= line]
@@ -134,7 +135,8 @@ def page(visit: Visit, path: str) -> Response:
     )
 
 
-def _without_metadata(read: Page) -> str:
+def without_metadata(read: Page) -> str:
+    """The text of a page without the section that the program alone writes."""
     return read.text.removesuffix(read.metadata) if read.metadata else read.text
 
 
@@ -156,7 +158,8 @@ def raw(visit: Visit, path: str) -> Response:
 def lines(visit: Visit, path: str) -> Response:
     """Each line of a page with the day it was said, and the change that brought it."""
     path = _named(visit, path)
-    blamed = visit.memory.blame(path)
+    own = without_metadata(parse_page(path, visit.memory.read(path)))
+    blamed = visit.memory.blame(path)[: len(split_lines(own))]
     first = visit.number("from")
     days = {}
     for dated in visit.memory.days(path):
@@ -170,6 +173,7 @@ def lines(visit: Visit, path: str) -> Response:
         first=first,
         most=MOST_LINES,
         count=len(blamed),
+        made_by=next(iter(visit.memory.history(path)[-1:]), None),
     )
 
 
@@ -244,10 +248,3 @@ def _named(visit: Visit, path: str) -> str:
         missing.similar = similar_paths(path, graph.pages)
         raise missing
     return path
-
-
-def families(graph: Graph, paths: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The pages that each of these links to, for the list beside the picture."""
-    for path in paths:
-        if targets := [edge.target for edge in graph.links.get(path, ())]:
-            yield path, targets

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from urllib.parse import unquote, urlsplit
 
-from memory_v2.errors import InvalidSetting
+from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
 from memory_v2.view.live import Changes, stream_of
@@ -38,6 +39,7 @@ class PageServer(ThreadingHTTPServer):
         """Listens on a port of this machine; 0 is any free one. Raises `InvalidSetting`."""
         self.subject = subject
         self.is_over = threading.Event()
+        self._watching = threading.Lock()
         self.streams = threading.BoundedSemaphore(MOST_STREAMS)
         try:
             super().__init__((HOST, port), _Handler)
@@ -80,16 +82,24 @@ class PageServer(ThreadingHTTPServer):
             if not self.streams.acquire(blocking=False):
                 return  # the browser asks again later
             try:
-                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self.is_over.wait)
+                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self._wait)
             finally:
                 self.streams.release()
 
         return stream(events())
 
+    def _wait(self, seconds: float) -> None:
+        """Meanwhile, somebody has the page open: edits by hand are looked for, so that no view waits for that."""
+        self.is_over.wait(seconds)
+        with self._watching, suppress(SilicaError):  # whoever opens a view learns why
+            if not self.is_over.is_set():
+                self.subject.memory.watch()
+
     def stop(self) -> None:
         """Ends the streams and the server."""
         self.is_over.set()
-        self.shutdown()
+        with self._watching:  # the memory is closed next
+            self.shutdown()
 
 
 class _Handler(BaseHTTPRequestHandler):

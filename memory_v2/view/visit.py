@@ -6,37 +6,37 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 
 from memory_v2.errors import NotAllowed, SilicaError
 from memory_v2.memory import Memory
+from memory_v2.models.offline import OfflinePlanner
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
 from memory_v2.view.rendering import render
 from memory_v2.view.web import Request, Response, address
 
+QUICK_SECONDS = 10.0
+"""How long a search as one types may take, in seconds."""
+
 
 @dataclass(frozen=True)
 class Subject:
-    """What is shown: a memory, and folders of notes. `quick` is the same memory, where the offline planner answers at
-    once and leaves no trace: a search as one types must not cost anything."""
+    """What is shown: a memory, and folders of notes."""
 
     memory: Memory
-    quick: Memory
     notes: Sequence[Notes] = ()
 
-    @classmethod
-    def of(cls, memory: Memory, notes: Sequence[Notes] = ()) -> Subject:
-        """A memory with its quick twin."""
-        return cls(memory, Memory(memory.storage, traces=0, timezone=memory.entries.store.calendar.zone), notes)
+    @cached_property
+    def quick(self) -> Memory:
+        """The same memory, where the offline planner answers at once and leaves no trace: a search as one types must
+        not cost anything."""
+        return self.memory.with_model(OfflinePlanner(), QUICK_SECONDS, traces=0)
 
     def warm(self) -> None:
         """Opens what a first search needs, which takes a second in a large memory."""
         with suppress(SilicaError):
             self.quick.search("memory", 1)
-
-    def close(self) -> None:
-        """Closes what was opened beside the memory."""
-        self.quick.close()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 
 from memory_v2.agent.loop import MAX_RETRY_AFTER, MAX_WAIT, TRIES, ask
 from memory_v2.agent.operation import Operation
-from memory_v2.errors import InvalidSetting, ModelError, NotRecorded, UsageError
+from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage, UserMessage
 from memory_v2.models.briefs import SearchBrief
@@ -92,12 +92,6 @@ def test_after_the_last_try_the_failure_is_told_and_nobody_waits_for_it() -> Non
     assert (len(model.sent), len(watch.waits)) == (TRIES, TRIES - 1)
 
 
-def test_each_try_is_asked_the_same() -> None:
-    model = ScriptedModel([BUSY, BUSY, ANSWER])
-    ask(model, conversation(), run_on(Watch()))
-    assert model.sent[0] == model.sent[1] == model.sent[2]
-
-
 def test_a_failure_that_stays_is_not_tried_again() -> None:
     watch, model = Watch(), ScriptedModel([ModelError("the key is wrong"), ANSWER])
     run = run_on(watch)
@@ -105,13 +99,6 @@ def test_a_failure_that_stays_is_not_tried_again() -> None:
         ask(model, conversation(), run)
     assert (len(model.sent), watch.waits) == (1, [])
     assert [(e["error"], e["retryable"]) for e in run.trace.of("failed")] == [("the key is wrong", False)]
-
-
-def test_a_failure_that_stays_ends_the_tries_of_one_that_may_pass() -> None:
-    model = ScriptedModel([BUSY, ModelError("the key is wrong"), ANSWER])
-    with pytest.raises(ModelError, match="the key is wrong"):
-        ask(model, conversation(), run_on(Watch()))
-    assert len(model.sent) == 2
 
 
 # when the provider says
@@ -146,13 +133,6 @@ def test_there_is_no_waiting_beyond_the_seconds_left(seconds: float, waits: list
     assert watch.now < seconds
 
 
-def test_a_provider_that_wants_more_time_than_is_left_is_given_up() -> None:
-    watch, model = Watch(), ScriptedModel([busy_for(6.0), ANSWER])
-    with pytest.raises(ModelError, match="busy"):
-        ask(model, conversation(), run_on(watch, Limits(seconds=5)))
-    assert watch.waits == []
-
-
 class Silent:
     """A model that answers when it is allowed to, which may be never."""
 
@@ -182,16 +162,6 @@ class Silent:
     def threads(self) -> list[threading.Thread]:
         """Those that wait for it."""
         return [thread for thread in threading.enumerate() if thread.name == f"asking {self.name}"]
-
-
-def test_a_model_that_never_answers_is_left_behind_at_the_limit() -> None:
-    model, run = Silent(), Operation(Limits(seconds=0.2), Trace("some name"))
-    with model.left_to_itself():
-        with pytest.raises(ModelError, match=r"there was no answer within the limit of 0\.2 seconds") as raised:
-            ask(model, conversation(), run)
-        assert not raised.value.retryable
-        assert run.seconds_left <= 0
-        assert [thread.daemon for thread in model.threads] == [True]  # so that it does not keep the program from ending
 
 
 def test_a_model_that_never_answers_does_not_keep_the_text_out_of_the_tree() -> None:
@@ -225,15 +195,6 @@ def test_the_limit_of_seconds_holds_for_an_answer_and_the_waiting_before_it() ->
 
 
 # what is nobody's failure
-
-
-@pytest.mark.parametrize("error", [InvalidSetting("there is no key"), NotRecorded("not this"), UsageError("no")])
-def test_an_error_of_the_caller_goes_through_at_once(error: UsageError) -> None:
-    watch, model = Watch(), ScriptedModel([error, ANSWER])
-    with pytest.raises(type(error)) as raised:
-        ask(model, conversation(), run_on(watch))
-    assert raised.value is error
-    assert (len(model.sent), watch.waits) == (1, [])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The pool of requests: so many at once, and no place that a hanging model keeps."""
+"""How many requests are at work at once, and what a model's name has to be."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from memory_v2.agent.load import load_model
 from memory_v2.agent.loop import MAX_REQUESTS, Request, ask
 from memory_v2.agent.operation import Operation
-from memory_v2.errors import ModelError
+from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.trace.recording import Trace
@@ -147,3 +149,32 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_forked_process_has_a_pool_of_its_own() -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING]
     assert subprocess.run(command, timeout=PATIENCE).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["anthropic", "anthropic:", "openai: ", "litellm:", "claude", "", ":x", "OpenAI:x"])
+def test_a_name_that_is_none_is_answered_with_those_there_are(name: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"use one of: offline, anthropic:<model>, openai:<model>"):
+        load_model(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "are not JSON"),
+        (b"{", "are not JSON"),
+        (b"\xff", "are not JSON"),
+        (b"[]", "are malformed"),
+        (b'{"models": {"x": {"input": 1}}}', "models.x.output"),
+        (b'{"models": {"x": {"input": -1, "output": 1}}}', "models.x.input"),
+        (b'{"models": {"x": {"input": 1, "output": NaN}}}', "models.x.output"),
+        (b'{"models": {"x": {"input": 1, "output": 1, "per_call": 1}}}', "models.x.per_call"),
+    ],
+    ids=repr,
+)
+def test_prices_that_mean_nothing_are_told(content: bytes, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_bytes(content)
+    with pytest.raises(InvalidSetting, match=said.replace(".", r"\.")):
+        load_model("openai:gpt-x", file)
+    with pytest.raises(InvalidSetting, match=r"cannot read the prices in .*none\.json: No such file"):
+        load_model("openai:gpt-x", tmp_path / "none.json")

@@ -1,4 +1,4 @@
-"""`silica memory import` and `migrate`: the proof afterwards, and the report."""
+"""Import, migration and export in the shell."""
 
 from __future__ import annotations
 
@@ -69,3 +69,73 @@ def test_an_exported_folder_can_be_imported_again(program: Program, notes: Path)
     program.done("export", str(program.home / "out"))
     ended = program.run("migrate", "--verify", "--from", str(program.home / "out"), "--to", str(program.home / "again"))
     assert ended.code == 0
+
+
+def test_a_memory_is_exported_as_a_folder_once(grown: Program) -> None:
+    out = grown.home / "out"
+    assert grown.run("export", str(out)).code == 0
+    assert (out / "projects" / "silica.md").read_text("utf-8").endswith("- Releases on Fridays\n")
+    again = grown.run("export", str(out))
+    assert (again.code, again.out) == (2, b"")
+    assert "--force" in again.err
+    assert grown.run("export", "--force", str(out)).code == 0
+
+
+def test_one_file_and_lines_of_json_can_be_piped(grown: Program) -> None:
+    assert grown.run("export", "--format", "file", "-").text.startswith("# Memory\n")
+    lines = grown.run("export", "--format", "jsonl", "-").text.splitlines()
+    assert [json.loads(line)["path"] for line in lines] == ["memory", "projects", "projects/silica", "people"]
+    assert grown.run("export", "-").code == 2
+    assert grown.run("export", "--format", "file", "--json", "-").code == 2
+
+
+def test_the_document_says_what_was_written(grown: Program) -> None:
+    told = grown.run("export", "--format", "jsonl", "--json", str(grown.home / "all.jsonl")).json
+    assert told["pages"] == 4
+    assert told["files"] == 1
+    assert told["size_bytes"] == (grown.home / "all.jsonl").stat().st_size
+
+
+def test_a_page_that_cannot_be_read_is_told_and_the_others_are_exported(grown: Program) -> None:
+    (grown.folder / "people.md").unlink()
+    (grown.folder / "people.md").mkdir()
+    ended = grown.run("export", str(grown.home / "out"))
+    assert (grown.home / "out" / "projects.md").exists()
+    assert ended.code == 0 or "people" in ended.err
+
+
+def test_an_empty_memory_is_told_as_empty(program: Program) -> None:
+    ended = program.run("export", str(program.home / "out"))
+    assert ended.code == 0
+    assert "is empty" in ended.err
+
+
+@pytest.fixture
+def notes_of_migrate(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "projects").mkdir(parents=True)
+    (folder / "projects" / "silica.md").write_text("# Silica\n\nA memory.\n")
+    (folder / "me.md").write_text("# Me\n\nI am Ada.\n")
+    return folder
+
+
+def test_a_plan_is_shown_edited_and_carried_out(program: Program, notes_of_migrate: Path, tmp_path: Path) -> None:
+    assert "create me.md → me\n" in program.done("import", "--dry-run", str(notes_of_migrate))
+    assert not program.folder.exists()
+    plan = program.run("import", "--dry-run", "--json", str(notes_of_migrate)).json
+    rows = {row["name"]: row for row in plan["plans"][0]["steps"]}
+    rows["me.md"]["target"] = "people/ada"
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan))
+    told = program.run("import", "--plan", str(file), "--json", str(notes_of_migrate)).json
+    assert told["imports"][0]["totals"]["created"] == 2
+    assert "I am Ada." in program.done("read", "people/ada")
+    assert "2 unchanged" in program.done("import", str(notes_of_migrate))
+
+
+def test_a_migration_needs_an_empty_memory_or_to_be_told_to_merge(program: Program, notes_of_migrate: Path) -> None:
+    program.done("write", "Mine.")
+    ended = program.run("migrate", "--from", str(notes_of_migrate))
+    assert ended.code == 2 and "is not empty: add --merge" in ended.err
+    assert "2 created" in program.done("migrate", "--merge", "--from", str(notes_of_migrate))
+    assert "2 unchanged" in program.done("migrate", "--from", str(notes_of_migrate))

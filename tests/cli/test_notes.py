@@ -202,17 +202,6 @@ def test_a_search_tells_where_each_place_stands_and_why(program: Program, folder
     assert "    +0.50  decisions by marker" in others
 
 
-def test_a_search_prints_one_document_and_changes_nothing(program: Program, folder: Path) -> None:
-    before = hashes(folder)
-    told = run(program, "search", "peet filtre leaks", str(folder), "--json")
-    assert (told.code, told.text.count("\n")) == (0, 1)
-    assert told.json["respelled"] == {"filtre": "filter"}
-    assert (told.json["answered"], told.json["files"]) == (True, 3)
-    assert {hit["file"] for hit in told.json["results"]} == {"memory/2026-02-17.md", "memory/2026-02-18.md"}
-    assert "\x1b" not in run(program, "search", "pump", str(folder)).text
-    assert hashes(folder) == before
-
-
 def test_a_search_without_an_answer_says_so(program: Program, folder: Path, tmp_path: Path) -> None:
     nothing = run(program, "search", "zeppelin", str(folder))
     assert (nothing.code, nothing.text, nothing.err) == (0, "", "silica: nothing found\n")

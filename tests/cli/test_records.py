@@ -466,26 +466,6 @@ def test_whatever_stands_in_an_event_its_story_does_nothing_to_a_terminal(grown:
         assert any("\\x1b[2J" in line for line in lines)
 
 
-def test_the_name_of_a_trace_does_nothing_to_a_terminal(grown: Program) -> None:
-    grown.done("search", "pytest")
-    (file,) = traces(grown)
-    evil = file.with_name(f"2027{EVIL}.jsonl")
-    evil.write_bytes(file.read_bytes())
-    other = grown.home / f"{EVIL}.jsonl"
-
-    def pretend(event: dict[str, Any]) -> None:
-        if event["event"] == "found":
-            event.update(event="commit", revision="", pages=[{"path": EVIL, "before": None, "after": ""}])
-
-    other.write_text(changed(file, pretend))
-    codes = {("trace",): 0, ("trace", "2027"): 0, ("replay", "2027"): 0, ("replay", str(other)): 1}
-    for call_made, code in codes.items():
-        ended = grown.quick(*call_made)
-        assert ended.code == code, ended
-        assert "\\x1b]0;title" in ended.text
-        assert not HARMFUL.search(ended.text + ended.err)
-
-
 def test_the_story_has_colours_on_a_terminal_only(grown: Program) -> None:
     scripted(grown, ModelError("gone")).write("Grace writes compilers.", "people")
     shown = grown.on_terminal("trace", "last", "--full").text

@@ -349,8 +349,18 @@ def test_what_the_memory_does_not_answer_is_told_and_the_nearest_places_shown(pr
     assert some.text.count("silica:") == 3
     assert program.run("search", "--all", query).text.count("silica:") == 9
     document = program.run("search", "--json", query).json
-    assert (document["answered"], len(document["results"])) == (False, 9)
-    assert "does not answer" not in program.run("search", "How many times was the kiln fired?").err
+    assert (document["answered"], document["verdict"], len(document["results"])) == (False, "no", 9)
+    assert not program.run("search", "How many times was the kiln fired?").err
+    assert "perhaps an answer" in program.run("search", "How often was the kiln fired in week 3?").err
+
+
+def test_an_older_version_of_the_first_answer_is_marked(program: Program) -> None:
+    program.page("gerda", "# Gerda\n\n- 2026-03-01: Gerda lives in Kassel.\n- 2026-04-01: Gerda has moved to Bonn.\n")
+    shown = program.done("search", "Where does Gerda live?")
+    assert [("2026-04-01" in line, "earlier" in line) for line in shown.splitlines() if "gerda:" in line] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_a_search_can_be_narrowed_and_matches_lines(program: Program) -> None:

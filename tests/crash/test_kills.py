@@ -1,10 +1,12 @@
-"""`kill -9` leaves an operation done or not done: every so many boundaries of `python -m tests.crash.kills --every`."""
+"""Operations, captures and long jobs that are killed: the scenes of the programs beside, smaller."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.crash.alone import run_alone
 from tests.crash.kills import run_by_chance, run_scene
+from tests.crash.resumed import run_killed
 from tests.crash.scenes import SCENES, Scene
 from tests.effort import effort
 
@@ -31,3 +33,25 @@ def test_killed_at_any_instant_it_shows_what_a_memory_shows_that_nobody_killed(s
     assert tally.kills == BY_CHANCE
     assert tally.operations > BY_CHANCE / 2
     assert tally.outcomes["done"] > 0
+
+
+@pytest.mark.parametrize("name", ["forgetting", "importing"])
+def test_what_is_killed_and_run_again_gives_the_pages_of_a_run_that_nobody_killed(name: str) -> None:
+    assert run_killed(name, effort(8, 60)) == []
+
+
+KILLS = effort(15, 200)
+PROCESSES, CAPTURES = effort(4, 8), effort(12, 250)
+
+
+def test_a_capture_that_is_killed_leaves_a_whole_entry_or_none() -> None:
+    tally = run_alone("tests.crash.capturing", "--kills", str(KILLS))
+    assert tally["problems"] == []
+    assert tally["kills"] == KILLS
+    assert tally["acknowledged"] > 0
+
+
+def test_each_of_many_captures_at_once_is_kept_under_a_number_of_its_own() -> None:
+    tally = run_alone("tests.crash.capturing", "--race", str(PROCESSES), str(CAPTURES))
+    assert tally["problems"] == []
+    assert tally["acknowledged"] == PROCESSES * CAPTURES

@@ -1,14 +1,16 @@
-"""Threads on one memory, and edits by hand meanwhile: a run of `python -m bench.threads`, smaller."""
+"""Threads and processes on one memory: the scenes of `bench.threads` and `bench.race`, smaller."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from bench.race import Outcome, one_page, splitting_tree, undo_and_hand_edits
 from bench.threads import Place, in_memory, on_disk, run
 from memory_v2 import Memory
 from memory_v2.storage.base import ANY, Expected
@@ -88,3 +90,21 @@ def test_a_change_that_its_own_process_completes_is_not_told_as_finished_by_anot
     storage.history.record({"memory": b"# Memory\n"}, replace(revision, operation="other"))
     assert storage.interrupted()
     assert storage.finish() is None
+
+
+WRITERS, WRITES = 4, 12
+
+
+@pytest.mark.parametrize("scene", [one_page, splitting_tree])
+def test_all_that_was_acknowledged_is_in_the_tree(scene: Callable[[Path, int, int], Outcome], tmp_path: Path) -> None:
+    outcome = scene(tmp_path, WRITERS, WRITES)
+    assert outcome.problems == []
+    assert outcome.in_tree == outcome.acknowledged == WRITERS * WRITES
+
+
+def test_what_is_not_in_the_tree_was_undone_or_overwritten_by_hand_and_is_in_the_history(tmp_path: Path) -> None:
+    outcome = undo_and_hand_edits(tmp_path, WRITERS, WRITES)
+    assert outcome.problems == []
+    assert outcome.in_tree + outcome.in_history == outcome.acknowledged == WRITERS * WRITES
+    assert outcome.undone
+    assert outcome.by_hand

@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 import time
 import tomllib
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 
 from demo.recording import drawn
 from memory_v2.tree.block import parse_blocks
+from tests.forks import run_module
 
 HOME = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([HOME / "README.md", *(HOME / "docs").glob("*.md")])
@@ -43,15 +42,8 @@ def run(command: str, folder: Path) -> str:
     words = shlex.split(command)
     assert words[0] == "silica", f"only the program's own commands are shown: {command}"
     own = {"SILICA_MEMORY_PATH": str(folder / "memory"), "XDG_CACHE_HOME": str(folder / "cache")}
-    environment = {**os.environ, **own, "PYTHONUTF8": "1", "SILICA_MEMORY_DENSE": "off"}
-    done = subprocess.run(
-        [sys.executable, "-m", "memory_v2.cli", *words[1:]],
-        capture_output=True,
-        encoding="utf-8",
-        env=environment,
-        cwd=folder,
-    )
-    return done.stdout + done.stderr
+    done = run_module("memory_v2.cli", *words[1:], cwd=folder, env={**os.environ, **own, "SILICA_MEMORY_DENSE": "off"})
+    return (done.out + done.err).decode("utf-8")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

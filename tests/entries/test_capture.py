@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -112,14 +111,6 @@ def test_the_same_text_captured_at_the_same_instant_is_stored_once(
     again = any_memory.entries.capture("CTR dropped 12%.", "hawk")
     assert (again.was_known, again.id) == (True, first.id)
     assert [one.id for one in any_memory.entries.list_entries()] == [first.id]
-
-
-def test_threads_that_capture_the_same_text_store_it_once(any_memory: Memory) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        captured = list(pool.map(any_memory.entries.capture, ["CTR dropped 12%."] * 40))
-    [stored] = any_memory.entries.list_entries()
-    assert {one.id for one in captured} == {stored.id}
-    assert sum(not one.was_known for one in captured) == 1
 
 
 def test_what_was_imported_is_known_to_a_capture(any_memory: Memory) -> None:

@@ -1,4 +1,4 @@
-"""Keeping entries in order: duplicates go to the archive, one entry is retracted, and what refers to it is told."""
+"""What agents do to each other's entries: duplicates, retracting, verifying, sharing."""
 
 from __future__ import annotations
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
@@ -19,14 +15,12 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.places import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.index.postings import ROW_BITS, rows_of_words
 from memory_v2.index.store import FILE, Store
-from memory_v2.index.tables import VERSION
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import readable, split_lines
-from memory_v2.tree.graph import build_graph
 from memory_v2.tree.page import Page, parse_page, read_page
-from tests.tree.texts import EXAMPLES, STEADY, markdown
+from tests.tree.texts import EXAMPLES, markdown
 
 ROOT = "# Memory\n\n- Silica uses pytest\n\n## Links\n\n- [[people]] - who is who\n"
 PEOPLE = "# People\n\n- Ada likes tea (see [[memory]])\n- Bob likes milk\n"
@@ -56,20 +50,6 @@ def found(index: FullTextIndex, query: str) -> list[str]:
 
 def file_of(storage: LocalStorage, path: str) -> Path:
     return Path(storage.where) / f"{path}.md"
-
-
-def test_pages_that_were_there_before_are_found(storage: LocalStorage, cache: Path) -> None:
-    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
-
-
-def test_a_commit_is_found_at_once(storage: LocalStorage, cache: Path) -> None:
-    index = FullTextIndex(storage, cache)
-    index.refresh()
-    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
-    assert found(index, "cocoa") == ["- Cleo likes cocoa"]
-    storage.delete("people")
-    index.update([], ["people"])
-    assert found(index, "cocoa") == []
 
 
 def test_a_refresh_tells_what_others_have_changed(storage: LocalStorage, cache: Path) -> None:
@@ -125,21 +105,6 @@ def test_two_indexes_on_one_folder_see_each_others_commits(storage: LocalStorage
     assert [row.path for row in one.rows()] == ["cocoa", "memory", "people"]
 
 
-@pytest.mark.parametrize("size", [0, 1, 100, 5000])
-@pytest.mark.parametrize("place", [0, 90, 3000, 9000])
-def test_an_index_with_garbage_in_its_file_answers_as_before(
-    storage: LocalStorage, cache: Path, place: int, size: int
-) -> None:
-    index = FullTextIndex(storage, cache)
-    before = index.search("silica tea")
-    index.close()
-    data = bytearray((cache / FILE).read_bytes())
-    data[place : place + size] = b"\xa5" * size
-    (cache / FILE).write_bytes(data)
-    assert FullTextIndex(storage, cache).search("silica tea") == before
-    assert index.search("silica tea") == before
-
-
 TABLES = [
     "pages",
     "passages",
@@ -171,18 +136,6 @@ def test_rows_that_are_missing_in_the_file_are_noticed_when_it_is_opened(
     assert again.problems() == {}
 
 
-def test_some_rows_that_are_missing_are_noticed_too(storage: LocalStorage, cache: Path) -> None:
-    index = FullTextIndex(storage, cache)
-    index.refresh()
-    commit(storage, index, "people", PEOPLE + "- Cleo likes cocoa\n")
-    before = index.search("likes", 50)
-    index.close()
-    with sqlite3.connect(cache / FILE) as file:
-        file.execute("DELETE FROM passages WHERE id = (SELECT max(id) FROM passages)")
-    file.close()
-    assert FullTextIndex(storage, cache).search("likes", 50) == before
-
-
 def test_a_number_that_was_altered_in_the_file_keeps_nobody_from_answers(storage: LocalStorage, cache: Path) -> None:
     index = FullTextIndex(storage, cache)
     before = index.search("silica pytest tea", 50)
@@ -193,14 +146,6 @@ def test_a_number_that_was_altered_in_the_file_keeps_nobody_from_answers(storage
     again = FullTextIndex(storage, cache)
     assert {hit.text for hit in again.search("silica pytest tea", 50)} == {hit.text for hit in before}
     assert again.problems() == {}
-
-
-@pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0"])
-def test_a_file_that_is_no_index_is_replaced(storage: LocalStorage, cache: Path, data: bytes) -> None:
-    cache.mkdir()
-    (cache / FILE).write_bytes(data)
-    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
-    assert not FullTextIndex(storage, cache).refresh()
 
 
 def test_a_text_that_was_altered_in_the_file_is_not_shown(storage: LocalStorage, cache: Path) -> None:
@@ -229,28 +174,11 @@ def test_texts_that_cannot_be_expanded_are_made_anew(storage: LocalStorage, cach
     assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
 
 
-def test_texts_that_belong_to_other_places_are_made_anew(storage: LocalStorage, cache: Path) -> None:
-    FullTextIndex(storage, cache).refresh()
-    with sqlite3.connect(cache / FILE) as file:
-        file.execute("UPDATE texts SET id = -id")
-    file.close()
-    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
-
-
 def test_the_index_of_another_version_is_made_anew(storage: LocalStorage, cache: Path) -> None:
     cache.mkdir()
     with sqlite3.connect(cache / FILE) as old:
         old.execute("CREATE TABLE pages (path)")
         old.execute("PRAGMA user_version = 77")
-    old.close()
-    assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
-
-
-def test_the_index_of_the_version_before_is_made_anew(storage: LocalStorage, cache: Path) -> None:
-    FullTextIndex(storage, cache).refresh()
-    with sqlite3.connect(cache / FILE) as old:
-        old.execute(f"PRAGMA user_version = {VERSION - 1}")
-        old.execute("ALTER TABLE texts DROP COLUMN check_sum")
     old.close()
     assert found(FullTextIndex(storage, cache), "pytest") == ["- Silica uses pytest"]
 
@@ -346,28 +274,6 @@ def test_a_page_that_vanishes_while_it_is_read_is_none(storage: LocalStorage) ->
     assert [row.path for row in index.rows()] == ["here"]
 
 
-def test_many_threads_may_use_one_index(storage: LocalStorage, cache: Path) -> None:
-    index = FullTextIndex(storage, cache)
-    failures: list[BaseException] = []
-
-    def use(number: int) -> None:
-        try:
-            for turn in range(8):
-                commit(storage, index, f"page-{number}", f"# Page\n\n- thread {number} turn {turn}\n")
-                index.refresh()
-                assert f"- thread {number} turn {turn}" in found(index, f"thread {number}")
-        except BaseException as failure:  # noqa: BLE001
-            failures.append(failure)
-
-    threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert len(index.rows()) == 8
-
-
 def test_what_is_erased_is_gone_from_the_file_of_others_where_this_process_has_its_index_in_memory(
     storage: LocalStorage, cache: Path
 ) -> None:
@@ -407,19 +313,6 @@ for turn in range(10):
 """
 
 
-def test_many_processes_may_use_one_folder(storage: LocalStorage, cache: Path) -> None:
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", _PROCESS, storage.where, str(cache), str(number)], stderr=subprocess.PIPE
-        )
-        for number in range(4)
-    ]
-    assert [process.communicate(timeout=120)[1] for process in started] == [b""] * 4
-    index = FullTextIndex(storage, cache)
-    index.refresh()
-    assert len(found(index, "turn 9")) >= 4
-
-
 def test_a_search_may_be_kept_to_some_pages(storage: LocalStorage, cache: Path) -> None:
     index = FullTextIndex(storage, cache)
     assert {hit.path for hit in index.search("silica likes")} == {"memory", "people"}
@@ -453,19 +346,6 @@ def test_the_date_of_a_hit_is_else_that_of_the_last_change(storage: LocalStorage
     assert hit.date == storage.get_modified_time("memory").date()
 
 
-def test_the_graph_follows_the_links(storage: LocalStorage, cache: Path) -> None:
-    index = FullTextIndex(storage, cache)
-    assert index.graph() == build_graph([parse_page("memory", ROOT), parse_page("people", PEOPLE)])
-    assert index.graph() is index.graph()
-    commit(storage, index, "people", "# People\n\n[[Memory]] and [[later]]\n")
-    assert [(edge.source, edge.target) for edge in index.graph().edges] == [("memory", "people"), ("people", "memory")]
-    commit(storage, index, "later", "# Later\n")
-    assert ("people", "later") in [(edge.source, edge.target) for edge in index.graph().edges]
-    storage.delete("later")
-    index.refresh()
-    assert [node.path for node in index.graph().nodes] == ["memory", "people"]
-
-
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES)
 def test_an_excerpt_is_what_stands_in_the_lines_it_names(text: str) -> None:
     storage = VolatileStorage()
@@ -494,25 +374,3 @@ _QUERIES = ["words here item", "title nested code", "tea", "Ann", "[[a]] - words
 
 def _pages(storage: MemoryStorage) -> list[Page]:
     return [read_page(path, storage.read(path).data) for path in storage.list_files()]
-
-
-@STEADY
-@given(st.lists(st.tuples(_paths, st.none() | _texts, st.booleans()), max_size=8))
-def test_an_index_kept_up_equals_one_made_anew(changes: list[tuple[str, str | None, bool]]) -> None:
-    storage = VolatileStorage(lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    index = FullTextIndex(storage, None)
-    for path, text, is_commit in changes:
-        if text is None:
-            storage.delete(path)
-        else:
-            storage.write(path, parse_page(path, text).data)
-        if is_commit:
-            index.update([parse_page(path, text)] if text is not None else [], [path] if text is None else [])
-        else:
-            index.refresh()
-    index.refresh()
-    anew = FullTextIndex(storage, None)
-    assert index.graph() == anew.graph() == build_graph(_pages(storage))
-    assert index.rows() == anew.rows()
-    for query in _QUERIES:
-        assert index.search(query, 50, child_links=True) == anew.search(query, 50, child_links=True)

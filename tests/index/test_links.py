@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.page_tables import digested, read_change, read_graph
-from memory_v2.index.rows import IncomingPage, prepare_page
-from memory_v2.index.store import Connections
-from memory_v2.index.tables import put_pages
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.graph import Graph, build_graph
@@ -84,29 +79,3 @@ def test_the_graph_follows_what_another_process_has_indexed(
             assert shown(index.graph()) == shown(build_graph(pages.values()))
         index.close()
         other.close()
-
-
-def test_the_lines_of_all_pages_are_not_read_again_after_a_change_of_one_text() -> None:
-    index = FullTextIndex(VolatileStorage(), None)
-    index.refresh()
-    index.update([page("memory", [("tea", True)]), page("tea", [])], [])
-    before = index.graph().listing
-    index.update([page("tea", []).with_body([parse_blocks("# Tea\n\nIt is hot.\n")])], [])
-    assert index.graph().listing is before
-    index.update([new_page("tea", "Green tea")], [])
-    assert "green tea" in index.graph().listing.text
-    index.close()
-
-
-def test_reading_the_graph_goes_through_no_table_once_for_each_page() -> None:
-    asked: list[str] = []
-    with Connections(None).use() as tables:
-        tables.set_trace_callback(asked.append)
-        kept = read_graph(tables)
-        put_pages(tables, [prepare_page(IncomingPage(page("tea", [("milk", True)]), 0, "", datetime.now(UTC)))])
-        read_change(tables, kept.pages, digested(tables))
-        tables.set_trace_callback(None)
-        selects = [sql for sql in asked if sql.startswith("SELECT") and " links " in sql]
-        plans = [[row[3] for row in tables.execute(f"EXPLAIN QUERY PLAN {sql}")] for sql in selects]
-    assert len(plans) >= 2
-    assert all(sum(step.startswith(("SCAN pages", "SCAN links")) for step in plan) <= 1 for plan in plans), plans

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.volatile import VolatileStorage
 
@@ -15,18 +16,31 @@ AROUND = ["The kettle is in the kitchen.", "Die Pflanzen brauchen Wasser.", "下
 
 def found(lines: list[str], query: str, *, is_dated: bool = True) -> list[str]:
     """The lines that are found, each said on the day after the one before it."""
+    return [hit.text.removeprefix("- ") for hit in hits_of(lines, query, is_dated=is_dated)]
+
+
+def hits_of(lines: list[str], query: str, *, is_dated: bool = True) -> list[Hit]:
     storage, days = VolatileStorage(), (date(2026, 3, 1) + timedelta(days=day) for day in count())
     said = [
         f"## {day}\n\n- {line}\n" if is_dated else f"- {line}"
         for line, day in zip([*AROUND, *lines], days, strict=False)
     ]
     storage.write("memory", "\n".join(["# Memory\n", *said, ""]).encode())
-    return [hit.text.removeprefix("- ") for hit in FullTextIndex(storage, None).search(query)]
+    return FullTextIndex(storage, None).search(query)
 
 
 def test_a_number_behind_a_dash_is_part_of_what_is_asked_for() -> None:
     limit = "The rate limit was raised to 250 (PROJ-1140)."
     assert found([limit, "Python was upgraded from 3.12 to 3.13 (PROJ-1125)."], "PROJ-1140")[0] == limit
+
+
+def test_an_older_version_is_marked_as_earlier() -> None:
+    lines = ["Gerda lives in Kassel.", "Gerda has moved to Bonn.", "Gerda sings in Kassel."]
+    hits = hits_of(lines, "Where does Gerda live?")
+    assert {hit.text.removeprefix("- "): hit.earlier for hit in hits} == dict(
+        zip(lines, (True, False, False), strict=True)
+    )
+    assert not any(hit.earlier for hit in hits_of(lines, "Where did Gerda live before?"))
 
 
 def test_in_a_large_memory_a_version_has_half_of_what_the_first_line_has() -> None:

@@ -1,13 +1,21 @@
-"""What is read from folders of Markdown, vaults, and the memories of agents."""
+"""How each format is known and read, and which one is taken where a folder could be of two."""
 
 from __future__ import annotations
 
+import json
+import zipfile
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memory_v2.errors import UsageError
+from memory_v2.files.left_out import LeftOut, left_out_in_a_line
 from memory_v2.migrate.formats import choose, scan_paths
+from memory_v2.migrate.planning import make_plan
+from memory_v2.migrate.run import run
 from memory_v2.tree.block import encode
 from tests.migrate.folders import (
     CLAUDE_CODE,
@@ -24,6 +32,7 @@ from tests.migrate.folders import (
     read,
     write,
 )
+from tests.operations.scenes import offline
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -273,3 +282,188 @@ def test_a_memory_whose_files_have_no_suffix_is_read(
     [(_, scan)] = scan_paths([write(tmp_path, {**files, "logo": b"\x89PNG\xff"})])
     assert (scan.format, places(scan)) == ("plain-files", expected)
     assert "logo" in [left.name for left in scan.left_out]
+
+
+V1 = {"tea.md": "Green.\n", "tea.metadata.json": '{"summary": "Which tea."}'}
+
+
+@pytest.mark.parametrize("other", [VAULT, SILICA_V2, WORKSPACE])
+def test_two_formats_in_one_folder_are_said_and_one_is_taken_when_told(
+    tmp_path: Path, other: Mapping[str, str | bytes]
+) -> None:
+    folder = write(tmp_path, {**other, **V1})
+    with pytest.raises(UsageError, match=r"silica-v1 .*--format"):
+        scan_paths([folder])
+    [(_, scan)] = scan_paths([folder], "silica-v1")
+    assert places(scan)["tea.md"] == "tea"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "taken"),
+    [
+        (VAULT, CLAWVAULT, "clawvault"),
+        (VAULT, WORKSPACE, "daily-logs"),
+        (VAULT, CLAUDE_CODE, "claude-code"),
+        (CLAUDE_CODE, WORKSPACE, "daily-logs"),
+    ],
+)
+def test_a_folder_that_several_programs_use_is_read_with_all_its_notes(
+    tmp_path: Path, one: Mapping[str, str | bytes], other: Mapping[str, str | bytes], taken: str
+) -> None:
+    alone = [
+        places(scan) for files in (one, other) for _, scan in scan_paths([write(tmp_path / str(id(files)), files)])
+    ]
+    [(_, scan)] = scan_paths([write(tmp_path / "both", {**one, **other})])
+    assert scan.format == taken
+    assert {*places(scan)} == {name for each in alone for name in each}
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "it is empty"),
+        ({"a.json": "{}", "b/c.json": "{}"}, "2 × there is no reader for JSON"),
+        ({"a.md": "", "b.txt": " \n"}, "2 × an empty file"),
+        ({".git/config": ""}, "kept by a program"),
+    ],
+)
+def test_a_folder_with_nothing_to_import_is_refused_with_what_it_holds(
+    tmp_path: Path, files: Mapping[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        scan_paths([write(tmp_path, files)])
+
+
+def test_what_is_left_out_is_told_in_a_line_and_what_may_matter_comes_first() -> None:
+    left_out = [
+        LeftOut(".git/", "kept by a program", is_expected=True),
+        *(LeftOut(f"{n}.json", "no reader for JSON") for n in range(3)),
+        LeftOut("b.png", "no reader for pictures"),
+    ]
+    told = "3 × no reader for JSON; b.png: no reader for pictures; .git/: kept by a program"
+    assert left_out_in_a_line(left_out) == told
+    assert left_out_in_a_line(left_out, 1) == "3 × no reader for JSON; 2 other reasons"
+    assert left_out_in_a_line([]) == ""
+
+
+def test_what_is_not_there_or_not_known_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a\n")
+    for path in (tmp_path / "gone", tmp_path / "a.md" / "b.md"):
+        with pytest.raises(UsageError, match="there is no file or folder"):
+            scan_paths([path])
+    with pytest.raises(UsageError, match="not a folder"):
+        choose(tmp_path / "a.md")
+    with pytest.raises(UsageError, match=r"'paper'.*obsidian"):
+        choose(tmp_path, "paper")
+    with pytest.raises(UsageError, match="single file"):
+        scan_paths([tmp_path / "a.md"], "silica-v1")
+
+
+def test_single_files_are_read_from_their_folders(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "[b](b.txt)\n", "b.txt": "b\n", "c.md": "c\n", "x/d.md": "d\n", "x/e.json": "{}"})
+    scans = dict(scan_paths([tmp_path / name for name in ("a.md", "b.txt", "x/d.md", "x/e.json", "a.md")]))
+    assert {folder: places(scan) for folder, scan in scans.items()} == {
+        tmp_path: {"a.md": "a", "b.txt": "b"},
+        tmp_path / "x": {"d.md": "d"},
+    }
+    assert scans[tmp_path].documents[0].links == ("b.txt",)
+    assert [left.name for left in scans[tmp_path / "x"].left_out] == ["e.json"]
+
+
+def test_a_file_in_a_folder_that_is_read_too_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "a\n", "x/d.md": "d\n"})
+    [(folder, scan)] = scan_paths([tmp_path / "x" / "d.md", tmp_path])
+    assert (folder, len(scan.documents)) == (tmp_path, 2)
+
+
+def node(key: str, parent: str | None, role: str, *parts: Any) -> dict[str, Any]:
+    return {"id": key, "parent": parent, "message": {"author": {"role": role}, "content": {"parts": [*parts]}}}
+
+
+OF_CHATGPT = [
+    {
+        "id": "c1",
+        "title": "Leeks in March",
+        "create_time": 1_772_000_000.5,
+        "current_node": "d",
+        "mapping": {
+            one["id"]: one
+            for one in (
+                node("a", None, "system", "You are helpful."),
+                node("b", "a", "user", "When are leeks planted?", {"asset_pointer": "x"}),
+                node("c", "b", "assistant", "In May."),
+                node("d", "b", "assistant", "In March.", "With a spade."),
+            )
+        },
+    },
+    {"id": "c2", "title": "Nothing", "mapping": {}, "current_node": None},
+]
+OF_CLAUDE = [
+    {
+        "uuid": "u1",
+        "name": "The pump",
+        "created_at": "2026-02-03T10:00:00.000000Z",
+        "chat_messages": [
+            {"sender": "human", "text": "Why does it leak?"},
+            {
+                "sender": "assistant",
+                "text": "",
+                "content": [{"type": "text", "text": "The seal is worn."}, {"type": "x"}],
+            },
+        ],
+    }
+]
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+@pytest.mark.parametrize(
+    ("told", "place", "day", "text"),
+    [
+        (
+            OF_CHATGPT,
+            "conversations/2026-02/leeks-in-march",
+            date(2026, 2, 25),
+            "# Leeks in March\n\n**User:**\n\nWhen are leeks planted?\n\n**Assistant:**\n\nIn March.\n\n"
+            "With a spade.\n\n",
+        ),
+        (
+            OF_CLAUDE,
+            "conversations/2026-02/the-pump",
+            date(2026, 2, 3),
+            "# The pump\n\n**User:**\n\nWhy does it leak?\n\n**Assistant:**\n\nThe seal is worn.\n\n",
+        ),
+    ],
+)
+def test_each_conversation_is_a_page(tmp_path: Path, told: Any, place: str, day: date, text: str, is_zip: bool) -> None:
+    source = tmp_path / "export"
+    source.mkdir()
+    (source / "conversations.json").write_text(json.dumps(told))
+    if is_zip:
+        with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+            archive.write(source / "conversations.json", "deep/conversations.json")
+        source = tmp_path / "export.zip"
+    ((found, scan),) = scan_paths([source])
+    assert (found, scan.format) == (source, "conversations")
+    assert [(one.place, one.day, one.text) for one in scan.documents] == [(place, day, text)]
+    assert len(scan.documents) + len(scan.left_out) == len(told)
+    memory = offline()
+    assert run(memory, scan, make_plan(memory, scan, source)).plan.facts["totals"]["created"] == 1
+    assert text.strip() in memory.read(place)
+    again = make_plan(memory, scan, source)
+    assert [step.action for step in again.steps] == ["skip"]
+
+
+@pytest.mark.parametrize("data", [b"{", b"[" * 100_000, b"\xff"])
+def test_what_cannot_be_read_is_refused(tmp_path: Path, data: bytes) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("conversations.json", data)
+    with pytest.raises(UsageError, match="cannot be read"):
+        scan_paths([tmp_path / "a.zip"])
+
+
+@pytest.mark.parametrize("told", [[], {}, [1], [{"mapping": 3}], [{"chat_messages": [3, {"sender": 1}]}]])
+def test_what_has_no_conversation_has_nothing_to_import(tmp_path: Path, told: Any) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("conversations.json", json.dumps(told))
+    with pytest.raises(UsageError, match="nothing to import"):
+        scan_paths([tmp_path / "a.zip"])

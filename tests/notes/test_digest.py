@@ -1,4 +1,4 @@
-"""A digest says what happened in some days, with its places: the same bytes whenever and wherever it is made."""
+"""What a digest counts, the measures in it, and the graph of who is connected with whom."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from memory_v2.errors import UsageError
 from memory_v2.notes.digest import digest_lines
+from memory_v2.notes.graph import NotesGraph
+from memory_v2.notes.measures import is_goal_or_rate, readings
 from memory_v2.notes.notes import Notes
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.words import tokens
@@ -97,3 +99,152 @@ def test_a_number_that_the_audit_compares_is_in_the_digest(line: str, tmp_path: 
 def test_a_goal_and_a_question_are_no_number_of_a_digest(line: str, tmp_path: Path) -> None:
     notes = notes_of(tmp_path, {"memory/2026-02-10.md": f"# Log\n\n{line}\n"})
     assert not notes.digest(date(2026, 2, 9), date(2026, 2, 10)).metrics
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "bound"),
+    [
+        ("Karma: 12", 12, "exact"),
+        ("Current stats: 10 posts, 22 comments, **24 karma**", 24, "exact"),
+        ("**Karma**: 26+ (rising)", 26, "at least"),
+        ("Karma rose to 35 (from 26)", 35, "exact"),
+        ("Moltbook: 21 posts, ~35+ karma, 6 followers", 35, "about"),
+        ("karma 35 (was 26)", 35, "exact"),
+        ("karma: 26 → 35", 35, "exact"),
+        ("Karma 24, 14 posts, 6 followers", 24, "exact"),
+        ("Moltbook: 19 posts, ~35 karma", 35, "about"),
+        ("| karma | 35 |", 35, "exact"),
+        ("| **Karma** | ~35 |", 35, "about"),
+    ],
+)
+def test_the_series_of_a_measure_is_read_however_it_is_written(line: str, value: float, bound: str) -> None:
+    (one,) = [one for one in readings(line, is_stated=True) if one.key == "karma"]
+    assert (one.value, one.bound, one.form) == (value, bound, "total")
+
+
+def test_what_it_was_before_is_told() -> None:
+    assert [one.before for one in readings("Karma rose to 35 (from 26)", is_stated=False)] == [26]
+    assert [one.before for one in readings("karma: 26 → 35", is_stated=False)] == [26]
+
+
+def test_what_was_added_is_told_apart_from_what_there_is() -> None:
+    told = readings("**Posts published**: 10 (Posts 10-19), bringing total to ~19", is_stated=True)
+    assert [(one.key, one.value, one.form) for one in told] == [("post", 10, "increment"), ("post", 19, "total")]
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "unit"),
+    [
+        ("Coverage: 87.5%", 87.5, "%"),
+        ("cost: $1,250", 1250, "$"),
+        ("12k followers", 12_000, ""),
+        ("粉丝：120", 120, ""),
+        ("seguidores: 40", 40, ""),
+    ],
+)
+def test_units_and_thousands(line: str, value: float, unit: str) -> None:
+    (one,) = readings(line, is_stated=False)
+    assert (one.value, one.unit) == (value, unit)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Published post 7 in m/general (ID: `0eb61e00`)",
+        "posts of 2026-02-09 at 19:19",
+        "version 2.0.1 has no followers",
+        "Art. 200.3 of the law",
+        "see issue #12 and port 8001",
+        "llantén posts: prompttrauma, AgentCommunity",
+        "no numbers",
+        "post 7",
+        "| bed | 7 |",
+    ],
+)
+def test_names_days_and_ids_are_no_numbers(line: str) -> None:
+    assert readings(line, is_stated=False) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("Newsletter: 1.250 Abonnenten", 1250),
+        ("Guthaben: 1.830,50 Euro", 1830.5),
+        ("Abonnés : 1 450", 1450),
+        ("Couverture: 71,5%", 71.5),
+        ("Revenue: $1,250.50", 1250.5),
+        ("Latency: 1.250 s", 1.25),
+        ("Custo: R$ 45", 45),
+    ],
+)
+def test_a_number_is_read_as_its_language_writes_it(line: str, value: float) -> None:
+    assert [one.value for one in readings(line, is_stated=False)] == [value]
+
+
+def test_a_goal_and_a_rate_are_not_how_much_there_is() -> None:
+    for line in (
+        "Goal: 500 users",
+        "Ziel: 120 Nutzer",
+        "Meta: 1.000 usuários",
+        "3 new leads per day",
+        "目标：5000 粉丝",
+    ):
+        assert is_goal_or_rate(line)
+    assert not is_goal_or_rate("410 users")
+
+
+GRAPH_FILES = {
+    "MEMORY.md": (
+        "# Memory\n\n## Contacts\n\n- **Ada Byron** — keeps the books\n- **Bob** — repairs pumps\n\n"
+        "## Projects\n\n- **Blue Pump** — a pump that is blue\n\nSee [the wells](notes/wells.md) and [[notes/wells]].\n"
+    ),
+    "memory/2026-02-01.md": "- Ada Byron and @ada_b met Bobby at the Blue Pump, see `wells.md`\n- Bob came, Bob went\n",
+    "notes/wells.md": "# Wells\n\n- Dug by Bob, see https://x.org/Bob and `Ada Byron`\n\n```\nBob\n```\n",
+    "projects/rain-barrel.md": "# Rain barrel\n\n- It stands behind the shed\n",
+    "alone.md": "# Alone\n\n- nobody and @nothing\n",
+}
+
+
+def graph_of(tmp_path: Path, most: int = 200, people: Path | None = None) -> NotesGraph:
+    with notes_of(tmp_path, GRAPH_FILES) as notes:
+        return notes.graph(most, people)
+
+
+def test_people_projects_and_files_are_nodes(tmp_path: Path) -> None:
+    nodes = graph_of(tmp_path).nodes
+    assert {node.id for node in nodes if node.kind != "file"} == {
+        "person:Ada Byron",
+        "person:Bob",
+        "person:@ada_b",
+        "project:Blue Pump",
+        "project:Rain barrel",
+    }
+    assert {node.name for node in nodes if node.kind == "file"} == {*GRAPH_FILES}
+
+
+def test_links_and_mentions_are_edges_with_their_count_and_first_place(tmp_path: Path) -> None:
+    edges = {(edge.source, edge.target): edge for edge in graph_of(tmp_path).edges}
+    link = edges["file:MEMORY.md", "file:notes/wells.md"]
+    assert (link.kind, link.count, link.place) == ("links", 2, "MEMORY.md:12")
+    bob = edges["file:memory/2026-02-01.md", "person:Bob"]
+    assert (bob.kind, bob.count, bob.place) == ("mentions", 1, "memory/2026-02-01.md:2")
+    assert edges["file:memory/2026-02-01.md", "file:notes/wells.md"].kind == "mentions"
+    assert edges["file:projects/rain-barrel.md", "project:Rain barrel"].place == "projects/rain-barrel.md:1"
+    assert edges["file:notes/wells.md", "person:Bob"].count == 1
+    assert ("file:notes/wells.md", "person:Ada Byron") not in edges
+    assert all("alone" not in source for source, _ in edges)
+
+
+def test_an_alias_file_makes_one_of_two_names(tmp_path: Path) -> None:
+    (tmp_path / "people.txt").write_text("Ada Byron = @ada_b\n")
+    graph = graph_of(tmp_path, people=tmp_path / "people.txt")
+    assert "person:@ada_b" not in {node.id for node in graph.nodes}
+
+
+def test_a_capped_graph_keeps_what_has_most_edges_and_tells_what_is_left_out(tmp_path: Path) -> None:
+    whole, capped = graph_of(tmp_path / "1"), graph_of(tmp_path / "2", most=3)
+    assert len(capped.nodes) == 3 and capped.nodes == whole.nodes[:3]
+    assert capped.nodes_left_out == len(whole.nodes) - 3
+    assert capped.edges_left_out == len(whole.edges) - len(capped.edges)
+    assert "left out: 7 nodes" in capped.to_mermaid() and "left out: 7 nodes" in capped.to_dot()
+    assert "left out" not in whole.to_mermaid()

@@ -227,15 +227,3 @@ def test_a_log_of_five_megabytes_is_read(tmp_path: Path) -> None:
     line = f"- 2026-02-03 the pump says: {'nothing was found that would explain it, ' * 40}\n"
     notes = notes_of(tmp_path, {"log.md": "# Log\n\n" + line * (5_000_000 // len(line))})
     assert notes.index().stats["total_items"] == 5_000_000 // len(line)
-
-
-def test_files_that_were_only_touched_are_not_read_into_notes_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes = notes_of(tmp_path, FILES)
-    notes.refresh()
-    for file in notes.folder.rglob("*.md"):
-        os.utime(file, (1_800_000_000, 1_800_000_000))
-    monkeypatch.setattr("memory_v2.notes.folder.read_note", None)
-    found = notes.refresh()
-    assert found.is_current and sorted(found.opened) == sorted(FILES)

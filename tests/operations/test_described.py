@@ -1,7 +1,8 @@
-"""The line by which a page is listed stays true when the page changes."""
+"""Lines that list pages, and blocks that a rewritten page drops: each is accounted for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from memory_v2.memory import Memory
 from memory_v2.models.base import Reply, ToolCall
 from memory_v2.operations.guard import check_description, stale_values
 from memory_v2.storage.volatile import VolatileStorage
-from tests.operations.scenes import call, calls, problems, scripted
+from memory_v2.tools import dispatch
+from memory_v2.tree.page import parse_page
+from tests.operations.scenes import call, calls, offline, problems, scripted
 from tests.operations.test_decided_again import meanwhile
 from tests.properties.whole import clock
 
@@ -137,3 +140,187 @@ def test_a_description_may_use_lasting_words(description: str) -> None:
 def test_a_description_that_is_not_about_the_page_is_refused(description: str) -> None:
     with pytest.raises(ToolProblem):
         check_description(description, ["Silica deploys on Tuesdays.", "silica"])
+
+
+PAGE = '# Pots\n\nThe red pot stands\non the "old" balcony.\n\nThe blue pot costs 5 euros.\n'
+
+
+def why(memory: Memory) -> list[str]:
+    """The reasons that the newest revision gives."""
+    return list(next(iter(memory.storage.history.revisions())).why)
+
+
+def stored() -> Memory:
+    memory = offline()
+    memory.write(PAGE, mode="replace")
+    return memory
+
+
+def test_a_block_that_was_taken_out_is_named_to_the_letter_with_the_reason() -> None:
+    remove = call("remove", page="memory", blocks=2, reason='it broke: "all of it"')
+    memory, _ = scripted(stored(), calls(call("place", blocks="n1", page="memory"), remove))
+    memory.write("The red pot broke.")
+    named = (
+        r'block 2 of memory was taken out, "The red pot stands on the \"old\" balcony.", because: it broke: "all of it"'
+    )
+    assert named in why(memory)
+
+
+def test_each_block_that_a_rewritten_page_drops_is_named() -> None:
+    dropped = [{"blocks": "2-3", "reason": "both were sold"}]
+    rewrite = call("rewrite_page", page="memory", text="# Pots\n\nBoth pots were sold.", dropped=dropped)
+    memory, _ = scripted(stored(), calls(rewrite))
+    memory.write("Both pots were sold.")
+    taken_out = [one for one in why(memory) if "taken out" in one]
+    assert [one.partition(" was")[0] for one in taken_out] == ["block 2 of memory", "block 3 of memory"]
+    assert '"The blue pot costs 5 euros."' in taken_out[1]
+
+
+def test_what_is_nothing_new_is_named_by_its_lines_and_by_what_says_it_already() -> None:
+    known = call("nothing_new", blocks="n2", said_in=[{"page": "memory", "blocks": "2-3"}])
+    memory, _ = scripted(stored(), calls(call("place", blocks="n1", page="memory"), known))
+    memory.write("A new pot.\n\n\nThe pot that is blue\ncosts 5 euros.\n")
+    by = r'by blocks 2-3 of memory, "The red pot stands on the \"old\" balcony. The blue pot costs 5 euros."'
+    assert f"said already: n2 (lines 4-5), {by}" in why(memory)
+
+
+def test_what_is_told_in_other_words_is_named_by_its_lines() -> None:
+    insert = call("insert", page="memory", after=3, text="Cost of the green pot: 7 euros.")
+    memory, _ = scripted(stored(), calls(insert))
+    memory.write("\nThe green pot costs 7 euros.\n")
+    assert why(memory)[0].endswith(": n1 (line 2)")
+
+
+def test_a_rewritten_page_keeps_its_title_at_the_top() -> None:
+    text = 'The red pot stands\non the "old" balcony.\n\n# Pots\n\nThe blue pot costs 5 euros.\n\nBoth pots were sold.'
+    memory, _ = scripted(stored(), calls(call("rewrite_page", page="memory", text=text)))
+    memory.write("Both pots were sold.")
+    assert memory.read().startswith("# Pots\n")
+
+
+def test_a_rewritten_page_may_drop_its_title_for_a_new_one() -> None:
+    dropped = [{"blocks": "1-3", "reason": "they were vases"}]
+    memory, _ = scripted(
+        stored(), calls(call("rewrite_page", page="memory", text="# Vases\n\nNo vase is left.", dropped=dropped))
+    )
+    memory.write("# Vases\n\nNo vase is left.")
+    assert memory.read().startswith("# Vases\n\nNo vase is left.\n")
+    assert "block 1 of memory" in "".join(why(memory))
+
+
+SAID, CHANGED = "Priya Nair is our SRE.", "Priya Nair has left Tidewater."
+
+
+def by_hand(memory: Memory) -> None:
+    stored = memory.storage.read("people")
+    memory.storage.write("people", stored.data.replace(SAID.encode(), CHANGED.encode()))
+
+
+def by_hand_then_listed(memory: Memory) -> None:
+    by_hand(memory)
+    memory.list_files()
+
+
+def by_model(memory: Memory) -> None:
+    other, _ = scripted(memory, calls(call("replace", page="people", blocks=[2], new_blocks=[1], reason="she left")))
+    assert not other.write(CHANGED, "people").degraded
+
+
+def by_undo_and_redo(memory: Memory) -> None:
+    memory.write(CHANGED, "people", "replace")
+    memory.undo()
+    memory.undo(memory.history()[0].id)
+
+
+def by_merge(memory: Memory) -> None:
+    memory.write(f"# People\n\n{CHANGED}", "people/priya")
+    memory.write("Nobody is listed here.", "people", "replace")
+    memory.merge("people/priya")
+
+
+WAYS: dict[str, Callable[[Memory], object]] = {
+    "replace_text": lambda memory: memory.replace_text("people", SAID, CHANGED),
+    "write replace": lambda memory: memory.write(CHANGED, "people", "replace"),
+    "tool replace": lambda memory: dispatch(
+        memory, "replace_in_memory", {"path": "people", "old": SAID, "new": CHANGED}
+    ),
+    "tool write": lambda memory: dispatch(
+        memory, "write_memory", {"path": "people", "content": CHANGED, "mode": "replace"}
+    ),
+    "edit": lambda memory: memory.edit("people", memory.read("people").replace(SAID, CHANGED), memory.read("people")),
+    "a model": by_model,
+    "by hand": by_hand,
+    "undo and redo": by_undo_and_redo,
+    "merge": by_merge,
+    "by hand, then listed": by_hand_then_listed,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_line_changes_with_what_it_quotes(way: str, tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    memory.write("The harbour opens at six.")
+    memory.write(SAID, "people")
+    assert line(memory) == SAID
+    WAYS[way](memory)
+    memory.search("Priya")  # whoever looks next
+    assert "SRE" not in memory.read("memory")
+    assert "SRE" not in memory.context().text
+    assert memory.check() == []
+
+
+def line(memory: Memory, path: str = "people") -> str:
+    listed = parse_page("memory", memory.read("memory")).children
+    return next(child.description for child in listed if child.target == path)
+
+
+def test_one_undo_takes_back_an_edit_by_hand_and_the_line_that_followed_it(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "memory")
+    memory.write("The harbour opens at six.")
+    memory.write(SAID, "people")
+    before = memory.read("memory"), memory.read("people")
+    by_hand(memory)
+    assert memory.search("Priya")
+    assert line(memory) == CHANGED
+    memory.undo()
+    assert (memory.read("memory"), memory.read("people")) == before
+    memory.undo()  # the write before it
+    assert "people" not in {page.path for page in memory.list_files()}
+
+
+def test_a_line_in_words_of_its_own_stays() -> None:
+    memory = offline()
+    memory.write(SAID, "people")
+    root = memory.storage.read("memory").data.replace(SAID.encode(), b"who works here, and as what")
+    memory.storage.write("memory", root)
+    memory.write(CHANGED, "people", "replace")
+    assert line(memory) == "who works here, and as what"
+
+
+def test_a_line_stays_while_what_it_quotes_stays() -> None:
+    memory = offline()
+    memory.write(f"{SAID}\n\nThe office is in Oslo.", "people")
+    memory.replace_text("people", "Oslo", "Bergen")
+    assert line(memory) == SAID
+
+
+def test_a_line_that_quotes_what_its_page_said_once_is_found_and_mended() -> None:
+    memory = offline()
+    memory.write(SAID, "people")
+    memory.write(CHANGED, "people", "replace")
+    root = memory.storage.read("memory").data.replace(CHANGED.encode(), SAID.encode())
+    memory.storage.write("memory", root)  # as a merge of two machines may leave it
+    [finding] = memory.check()
+    assert (finding.kind, finding.path, finding.severity) == ("outdated-line", "memory", "notice")
+    assert SAID.rstrip(".") in finding.message
+    assert memory.checkup(apply=True).findings == ()
+    assert "has left" in line(memory)
+
+
+def test_text_that_a_split_moves_below_its_page_is_still_said_there() -> None:
+    memory = offline(threshold=2_048)
+    memory.write(SAID, "people")
+    memory.write(
+        "\n\n".join(f"## Team {n}\n\n" + f"Team {n} looks after harbour number {n}. " * 9 for n in range(9)), "people"
+    )
+    assert memory.check() == []

@@ -75,6 +75,22 @@ def test_an_edit_by_hand_is_found_after_a_second_at_the_latest(
         assert paths_of(memory, "Assam milk") == ["tea"]
 
 
+def test_while_a_watcher_looks_nothing_else_waits_for_a_look(
+    storage: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "MAX_AGE", 0.0)
+    with Memory(storage) as memory:
+        memory.watch()
+        looks = storage.looks
+        edit(storage, "Assam is behind the milk.")
+        assert paths_of(memory, "Assam milk") == [] and storage.looks == looks
+        memory.watch()
+        assert paths_of(memory, "Assam milk") == ["tea"] and storage.looks == looks + 1
+        monkeypatch.setattr(context, "WATCH_SECONDS", -HOUR)
+        edit(storage, "Oolong is on the shelf.")
+        assert paths_of(memory, "Oolong shelf") == ["tea"]
+
+
 def test_the_next_process_finds_an_edit_by_hand_at_once(storage: Counting) -> None:
     with Memory(storage) as memory:
         memory.search("Assam")

@@ -1,15 +1,22 @@
-"""Two writers whose changes do not touch the same page, and would break the tree together."""
+"""What others do meanwhile: links and names hold, and a page dropped by hand is not written over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from memory_v2.errors import PageExists
 from memory_v2.memory import Memory
+from memory_v2.operations import commit
+from memory_v2.operations.context import Freshness
+from memory_v2.operations.draft import Draft
+from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.tree.page import new_page
+from tests.properties.whole import clock
 
 PAGES = {
     "memory": "# M\n\n## Links\n\n- [[p]] - P\n- [[q]] - Q\n",
@@ -65,3 +72,90 @@ def test_a_path_that_somebody_else_took_in_another_case_is_refused() -> None:
         memory.rename("p", "z/foo")
     assert storage.exists("p")
     assert not storage.exists("z/foo")
+
+
+def notes(count: int) -> Memory:
+    storage = VolatileStorage(clock)
+    lines = "".join(f"- [[note-{number}]] - note {number}\n" for number in range(count))
+    storage.write("memory", f"# Memory\n\n## Links\n\n{lines}".encode())
+    for number in range(count):
+        storage.write(f"note-{number}", f"# Note {number}\n\nThe lantern {number} is blue.\n".encode())
+    memory = Memory(storage, now=clock)
+    memory.search("lantern")  # takes the pages in
+    return memory
+
+
+def test_a_page_is_found_in_its_own_spelling_whether_it_is_stored_or_staged() -> None:
+    draft = Draft(notes(2)._engine.parts)
+    assert (draft.spelled("Note-1"), draft.spelled("kale")) == ("note-1", None)
+    draft.put(new_page("Kale", "Kale"))
+    assert (draft.spelled("kale"), draft.spelled("Note-1")) == ("Kale", "note-1")
+    draft.remove("note-1")
+    assert draft.spelled("note-1") is None
+    draft.put(new_page("NOTE-1", "Note 1"))
+    assert draft.spelled("note-1") == "NOTE-1"
+
+
+def test_a_path_is_taken_by_a_page_or_a_folder_that_differs_only_in_case() -> None:
+    draft = Draft(notes(2)._engine.parts)
+    draft.put(new_page("Garden/kale", "Kale"))
+    assert all(draft.is_taken(path) for path in ("note-1", "Note-1", "garden/kale", "garden/leeks"))
+    assert not any(draft.is_taken(path) for path in ("Garden/leeks", "Garden", "note-1/more"))
+    draft.remove("note-1")
+    assert not draft.is_taken("note-1")
+
+
+HAND = "# By hand\n\nThe heron is back.\n"
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """An open memory whose last look at all pages was just now, and is not due again."""
+    with Memory(LocalStorage(tmp_path)) as memory:
+        memory.write("The weir was built in 1961.", "weir")
+        memory.write("The mill has two wheels.", "mill/wheels")
+        memory.list_files()
+        monkeypatch.setattr(Freshness, "_is_due", lambda *_: False)
+        yield memory
+
+
+def drop(memory: Memory, path: str) -> Path:
+    file = Path(memory.storage.where) / f"{path}.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(HAND)
+    return file
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda memory: memory.rename("weir", "dam"),
+        lambda memory: memory.rename_folder("mill", "dams"),
+        lambda memory: memory.create("dam", "Mine."),
+    ],
+)
+def test_no_page_is_moved_or_created_onto_it(memory: Memory, act: Callable[[Memory], object]) -> None:
+    files = [drop(memory, "dam"), drop(memory, "dams/wheels")]
+    with pytest.raises(PageExists):
+        act(memory)
+    assert [file.read_text() for file in files] == [HAND, HAND]
+
+
+def test_a_page_that_appears_while_a_rename_is_stored_stops_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = commit.commit
+
+    def late(draft: Draft) -> object:
+        drop(memory, "dam")
+        return real(draft)
+
+    monkeypatch.setattr(commit, "commit", late)
+    with pytest.raises(PageExists):
+        memory.rename("weir", "dam")
+    assert (Path(memory.storage.where) / "dam.md").read_text() == HAND
+
+
+def test_it_is_renamed_itself(memory: Memory) -> None:
+    drop(memory, "dam")
+    result = memory.rename("dam", "dyke")
+    assert result.revision and "The heron is back." in memory.read("dyke")
+    assert not memory.storage.exists("dam")

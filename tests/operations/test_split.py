@@ -17,7 +17,6 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.overgrown import MAX_DECISIONS
 from memory_v2.operations.results import SplitResult
 from memory_v2.settings import DEFAULT_THRESHOLD
-from memory_v2.storage.base import Stored
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import parse_blocks
 from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, scripted
@@ -208,42 +207,6 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return looked
 
 
-def test_a_block_is_looked_at_about_as_often_on_a_long_page_as_on_a_short_one(looked: list[str]) -> None:
-    def looks(count: int) -> float:
-        looked.clear()
-        offline(SMALL).write("".join(f"- {SUBJECTS[n % 5]} bought item {n} in the shop\n" for n in range(count)))
-        return len(looked) / count
-
-    assert looks(2_400) <= 2 * looks(600) <= 12  # once for each level of the tree
-
-
-def test_a_link_is_looked_at_about_as_often_among_many_as_among_few(looked: list[str]) -> None:
-    def looks(links: int) -> float:
-        memory = listing(links)
-        looked.clear()
-        memory.split()
-        assert memory.check() == []
-        return len(looked) / links
-
-    assert 0 < looks(1_200) <= 1.5 * looks(600)
-
-
-def test_a_listed_page_is_read_once_when_the_links_of_its_page_are_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = listing(600)
-    memory.write("More of it.", "p0", "append")  # the history begins
-    memory.search("more")
-    opened: list[str] = []
-    read = VolatileStorage.read
-
-    def reading(self: VolatileStorage, path: str) -> Stored:
-        opened.append(path)
-        return read(self, path)
-
-    monkeypatch.setattr(VolatileStorage, "read", reading)
-    memory.split()
-    assert {opened.count(f"p{number}") for number in range(1, 600)} == {1}
-
-
 def test_links_are_grouped_where_their_descriptions_are_not_utf_8() -> None:
     memory = listing(600)
     root = memory.storage.read("memory").data
@@ -291,18 +254,6 @@ def test_a_page_lists_as_many_children_as_fit_and_then_groups_them() -> None:
         memory.write(f"Facts about subject{n}.", f"subject{n}")
     whole(memory, "", DEFAULT_THRESHOLD)
     assert len(pages_of(memory.storage)["memory"].children) < 300
-
-
-@pytest.mark.parametrize("times", [1, 5])
-def test_a_split_is_the_same_every_time(times: int) -> None:
-    first, second = (full_page(SECTIONS) for _ in range(2))
-    for memory in (first, second):
-        for _ in range(times):
-            Memory(memory.storage, threshold=SMALL).split()
-    assert first.storage.list_files() == second.storage.list_files()
-    assert [body(first, p) for p in first.storage.list_files()] == [
-        body(second, p) for p in second.storage.list_files()
-    ]
 
 
 def test_a_page_whose_folder_is_spelled_in_another_case_gets_another_name() -> None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memory_v2.tree.edit import PageEdit
-from memory_v2.tree.page import Page
 from tests.effort import effort
 from tests.properties import auditor
 from tests.properties.liar import NAME, Session
@@ -40,19 +37,6 @@ def test_a_hostile_model_takes_nothing_away_and_leaves_nothing_of_its_own(
     assert found.sentences == found.standing + found.left.total()
     assert found.left["taken out by a decision"] > 0
     assert min(session.decided[NAME + ", with a lie"], session.decided["offline"]) > OPERATIONS // 30, session.decided
-
-
-def test_a_program_that_drops_a_block_more_than_was_decided_is_found_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    apply = PageEdit.apply
-
-    def forgetful(edit: PageEdit, page: Page) -> Page:
-        return apply(replace(edit, removed=edit.removed | {len(page.blocks)}) if len(page.blocks) > 2 else edit, page)
-
-    monkeypatch.setattr(PageEdit, "apply", forgetful)
-    _, found = played(tmp_path, 0, OPERATIONS // 3, is_edited=True)
-    assert any("unnamed" in one for one in found.violations)
 
 
 def test_the_auditor_uses_no_code_of_the_product() -> None:

@@ -32,8 +32,8 @@ def main(schemathesis: str, seconds: str) -> int:
                 folder = Path(scratch) / f"memory-{number}"
                 _, service, key = stack.enter_context(program(folder, environment))
                 command = f"{schemathesis} --config-file {configuration} run {service}/openapi.json --checks all"
-                command += f" --exclude-path-regex {ENDLESS} --continue-on-failure --max-time {seconds}"
-                words = [*command.split(), "-H", f"Authorization: Bearer {key}"]
+                command += f" --exclude-path-regex {ENDLESS} --continue-on-failure --request-timeout 60"
+                words = [*command.split(), "--max-time", seconds, "-H", f"Authorization: Bearer {key}"]
                 ended.append(subprocess.run(words, env=os.environ | {"NO_PROXY": "*"}, cwd=scratch).returncode)
         return max(ended)
 

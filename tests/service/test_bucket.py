@@ -18,10 +18,15 @@ from tests.storage.s3_server import keys, new_bucket, server
 SCOPES = ["memory:read", "memory:write", "pages:read", "pages:write"]
 
 
-def test_pages_and_entries_are_in_the_bucket_and_each_tenant_has_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("on", ["embedded", "servers"])
+def test_pages_and_entries_are_in_the_bucket_and_each_tenant_has_its_own(
+    tmp_path: Path, on: str, request: pytest.FixtureRequest
+) -> None:
+    names = ("new_database", "redis_address")
+    database, redis = map(request.getfixturevalue, names) if on == "servers" else ("", "")
     with new_bucket() as bucket:
         s3 = S3Settings(bucket, tmp_path / "cache", "team", endpoint=server())
-        with running(tmp_path / "one", s3=s3) as service:
+        with running(tmp_path / "one", database, redis, s3) as service:
             hawk, other = service.client("hawk", scopes=SCOPES), service.client("owl", "acme", scopes=SCOPES)
             assert hawk.put("/pages/garden", json={"text": "# Garden\n\nLeeks are planted in March.\n"}).is_success
             fact = {"level": "longterm", "data": {"content": {"text": "Kale is sown in June."}}}
@@ -35,7 +40,7 @@ def test_pages_and_entries_are_in_the_bucket_and_each_tenant_has_its_own(tmp_pat
         assert b"March" in stored["team/garden.md"] and b"nine" in stored["team/.service/tenants/acme/harbour.md"]
         assert any(b"June" in data for data in stored.values())
         assert not list((tmp_path / "one").glob("*.md"))
-        with running(tmp_path / "two", s3=s3) as elsewhere:  # a machine of its own
+        with running(tmp_path / "two", database, redis, s3) as elsewhere:  # a machine of its own
             assert "March" in elsewhere.client("hawk", scopes=SCOPES).get("/pages/garden").text
         memory = Memory(S3Storage(bucket, "team", endpoint=server(), cache=tmp_path / "third"))
         assert memory.check() == []

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import threading
 import uuid
+from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import event
 
 from tests.service.running import Running
 
@@ -96,6 +98,27 @@ def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, sessi
 def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str) -> None:
     tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
     assert hawk.get(f"/context/{session}", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_a_context_that_was_read_is_answered_without_its_tables(
+    shared: Running, hawk: httpx.Client, session: str
+) -> None:
+    asked: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        asked.extend(name for name in ("FROM contexts", "FROM immediate") if name in arguments[2])
+
+    hawk.post("/context", json={"session_id": session})
+    before = hawk.get(f"/context/{session}")
+    event.listen(shared.parts.store.engine, "before_cursor_execute", note)
+    try:
+        again = hawk.get(f"/context/{session}")
+        assert (again.content, asked) == (before.content, [])
+        hawk.patch(f"/context/{session}", json={"metadata": {"platform": "other"}}, headers=MERGE_PATCH)
+        assert asked
+    finally:
+        event.remove(shared.parts.store.engine, "before_cursor_execute", note)
+    assert hawk.get(f"/context/{session}").json()["metadata"]["platform"] == "other"
 
 
 def test_patches_of_both_kinds(hawk: httpx.Client, session: str) -> None:

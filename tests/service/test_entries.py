@@ -8,9 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from memory_v2.service import tables
 from memory_v2.service.keys import key_id_of
 from tests.service.running import Running
 from tests.service.test_contexts import MERGE_PATCH, code
+
+SPECIFIED = {"free_tier": (60, 100, 5), "standard_tier": (300, 1000, 50), "unlimited_tier": (0, 0, 0)}
+"""Requests in a minute, megabytes and sessions; 0 is without limit."""
 
 
 @pytest.fixture
@@ -174,18 +178,31 @@ def test_a_body_that_is_too_large_is_refused(shared: Running) -> None:
     assert (answer.status_code, code(answer)) == (413, "PAYLOAD_TOO_LARGE")
 
 
-def test_a_number_of_sessions_is_a_quota_too(shared: Running, tenant: str) -> None:
-    client = shared.client("hawk", tenant, tier="free_tier")
-    statuses = [client.post("/context", json={"session_id": f"S-{number}"}).status_code for number in range(6)]
-    assert statuses == [201] * 5 + [403]
+@pytest.mark.parametrize("tier", ["free_tier", "standard_tier"])
+def test_a_number_of_sessions_is_a_quota_too(shared: Running, tenant: str, tier: str) -> None:
+    client, most = shared.client("hawk", tenant, tier=tier), SPECIFIED[tier][2]
+    statuses = [client.post("/context", json={"session_id": f"S-{n}"}).status_code for n in range(most + 1)]
+    assert statuses == [201] * most + [403]
 
 
-def test_no_request_above_the_limit_is_admitted(shared: Running, tenant: str) -> None:
-    client = shared.client("hawk", tenant, tier="free_tier")
-    answers = [client.get("/subscriptions") for _ in range(62)]
-    assert [answer.status_code for answer in answers] == [200] * 60 + [429] * 2
-    assert answers[0].headers["ratelimit-policy"] == '"minute";q=60;w=60'
-    assert answers[0].headers["ratelimit"].startswith('"minute";r=59;t=')
+@pytest.mark.parametrize("tier", SPECIFIED)
+def test_the_storage_of_a_tier(shared: Running, tenant: str, tier: str) -> None:
+    client, megabytes = shared.client("hawk", tenant, tier=tier), SPECIFIED[tier][1]
+    with shared.parts.store.transaction(tenant) as transaction:  # as much, but for 5,000 bytes, is stored already
+        values = {"value": "", "expires_at": None, "bytes": (1_000_000 * megabytes or 2_000_000_000) - 5_000}
+        transaction.insert(tables.immediate, "filler", values)
+    assert client.post("/entries", json=entry("x" * 1_000)).status_code == 201
+    full = client.post("/entries", json=entry("x" * 5_000))
+    assert full.status_code == (403 if megabytes else 201)
+
+
+@pytest.mark.parametrize("tier", ["free_tier", "standard_tier"])
+def test_no_request_above_the_limit_is_admitted(shared: Running, tenant: str, tier: str) -> None:
+    client, most = shared.client("hawk", tenant, tier=tier), SPECIFIED[tier][0]
+    answers = [client.get("/subscriptions") for _ in range(most + 2)]
+    assert [answer.status_code for answer in answers] == [200] * most + [429] * 2
+    assert answers[0].headers["ratelimit-policy"] == f'"minute";q={most};w=60'
+    assert answers[0].headers["ratelimit"].startswith(f'"minute";r={most - 1};t=')
     assert code(answers[-1]) == "RATE_LIMIT_EXCEEDED" and 1 <= int(answers[-1].headers["retry-after"]) <= 60
     if shared.parts.redis:  # it has a clock of its own
         [name] = shared.parts.redis.client.keys(f"*:requests:{key_id_of(client.headers['Authorization'][7:])}")

@@ -91,7 +91,7 @@ class Agents:
     def read(self) -> None:
         """What was acknowledged before is in every answer."""
         with self.client() as client:
-            while not self.done.is_set():
+            while not self.done.wait(0.02):  # readers without a pause would only keep the service from its work
                 before = list(self.written)
                 answer = self.ask(client, "GET", "/context/KILL")
                 context = answer.json().get("context") if answer.status_code == 200 else None

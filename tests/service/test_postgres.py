@@ -34,9 +34,26 @@ class TestPostgres(StoreSuite):
         engine = create_engine(new_database)
         assert set(inspect(engine).get_table_names()) == {"alembic_version"}
         migrate(new_database)
-        indexes = {each["name"] for each in inspect(engine).get_indexes("working_memory")}
-        assert {"idx_meta_tags", "idx_session", "idx_source"} <= indexes
+        assert "working_memory" in inspect(engine).get_table_names()
         engine.dispose()
+
+    def test_the_table_of_entries_has_the_columns_and_indexes_of_the_specification(self, store: Store) -> None:
+        columns = (
+            "SELECT column_name, udt_name, character_maximum_length, column_default FROM information_schema.columns"
+        )
+        indexes = "SELECT indexname, split_part(indexdef, ' USING ', 2) FROM pg_indexes"
+        with store.engine.connect() as connection:
+            found = connection.execute(text(f"{columns} WHERE table_name = 'working_memory'")).all()
+            uses = {row[0]: row[1] for row in connection.execute(text(f"{indexes} WHERE tablename = 'working_memory'"))}
+        kinds = {name: (kind, length) for name, kind, length, _ in found}
+        assert kinds["source_type"] == ("varchar", 50)
+        assert {kinds[name] for name in ("source_id", "session_id")} == {("varchar", 255)}
+        assert (kinds["data"][0], kinds["meta_tags"][0], kinds["ttl"][0]) == ("jsonb", "_text", "int4")
+        assert {kinds[name][0] for name in ("created_at", "updated_at")} == {"float8"}
+        assert {name: default for name, _, _, default in found}["ttl"] == "604800"
+        assert uses["idx_meta_tags"] == "gin (meta_tags)"
+        assert uses["idx_session"] == "btree (session_id)"
+        assert uses["idx_source"] == "btree (source_type, source_id)"
 
     def test_each_table_of_a_tenant_is_guarded_and_the_role_cannot_bypass_it(self, store: Store) -> None:
         with store.engine.connect() as connection:

@@ -213,27 +213,6 @@ def test_many_pages_are_recorded_as_one_pack(folder: Path) -> None:
     assert GitHistory(folder).pages(ids[1]) == {"memory": b"one page\n"}
 
 
-def test_a_folder_is_read_once_however_many_pages_of_it_are_compared(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    history = GitHistory(folder)
-    pages: dict[str, bytes | None] = {f"notes/n{number}": b"text" for number in range(50)}
-    history.record(pages, entry(1))
-    read: list[bytes] = []
-    tree = GitHistory._tree
-
-    def counting(self: GitHistory, tree_id: bytes) -> Any:
-        read.append(tree_id)
-        return tree(self, tree_id)
-
-    monkeypatch.setattr(GitHistory, "_tree", counting)
-    assert history.unrecorded(pages) == {}
-    assert len(read) == 2  # the root and the folder
-    history.record(dict.fromkeys(pages), entry(2))
-    assert len(read) <= 5
-    assert list(history.pages(history.head)) == []
-
-
 # damage
 
 DAMAGES = {

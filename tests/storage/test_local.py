@@ -425,18 +425,6 @@ def test_of_two_names_equal_in_all_but_case_one_is_a_page_and_the_other_a_stray(
 # Stamps
 
 
-def test_an_edit_by_hand_of_the_same_size_changes_the_stamp(storage: LocalStorage, folder: Path) -> None:
-    storage.write("memory", b"00")
-    file = folder / "memory.md"
-    seen = set(storage.stamps())
-    for number in range(1, 50):
-        with file.open("r+b") as stream:
-            stream.write(b"%02d" % number)
-        (stamp,) = storage.stamps()
-        assert stamp not in seen
-        seen.add(stamp)
-
-
 def test_an_edit_that_sets_the_old_time_again_changes_the_stamp(storage: LocalStorage, folder: Path) -> None:
     storage.write("memory", b"old")
     file = folder / "memory.md"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.errors import InvalidPath, PageExists, PageNotFound, StorageConflict, StorageError
+from memory_v2.errors import PageExists, PageNotFound, StorageConflict, StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, ANY
 from memory_v2.storage.local.storage import LocalStorage
@@ -204,16 +204,6 @@ def test_a_path_that_is_reserved_is_refused_by_every_verb(vault: Program, path: 
         ended = vault.quick(*verb)
         assert (ended.code, ended.text) == (2, ""), verb
     assert state(vault.folder, *DERIVED) == before
-
-
-@pytest.mark.parametrize("path", [".metadata/x", ".METADATA/x", ".obsidian/x", "a/.x", "../x"])
-def test_the_storage_itself_refuses_a_path_that_is_reserved(vault: Program, path: str) -> None:
-    storage = LocalStorage(vault.folder)
-    for ask in (storage.read, storage.exists, storage.get_size, storage.get_modified_time, storage.delete):
-        with pytest.raises(InvalidPath):
-            ask(path)
-    with pytest.raises(InvalidPath):
-        storage.write(path, b"x")
 
 
 # A git repository around the memory, and one in its place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 import time
@@ -51,19 +50,6 @@ def test_names_that_no_page_may_have_are_strays(bucket: str, machine: Machine) -
     assert storage.list_files() == ["a", "notes/x"]
     assert [name for name, _ in storage.ignored_files()] == ["Notes/x.md", "a//b.md", "b.MD", "con.md", "e\u0301.md"]
     assert all(reason for _, reason in storage.ignored_files())
-
-
-def test_more_pages_than_one_answer_holds_are_listed(bucket: str, machine: Machine, entrance: Door) -> None:
-    backend = s3_backends["123456789012"]["aws"]
-    for number in range(1_500):
-        backend.put_object(bucket, f"p/notes/{number:04}.md", b"x" * (number % 7))
-    storage = machine(url=entrance.url)
-    assert storage.list_files() == [f"notes/{number:04}" for number in range(1_500)]
-    assert {stamp.path: stamp.size for stamp in storage.stamps()} == {
-        f"notes/{number:04}": number % 7 for number in range(1_500)
-    }
-    assert entrance.count("GET") == 2 * 3  # a few to see what there is to pass over, then a thousand at once
-    assert storage.read("notes/1499").data == b"x"
 
 
 def test_what_lies_beside_the_pages_is_passed_over(bucket: str, machine: Machine, entrance: Door) -> None:
@@ -119,25 +105,6 @@ def test_a_plain_copy_of_a_folder_is_a_memory_and_so_is_the_copy_back(
 
 
 # Who was first
-
-
-def test_of_many_racers_none_loses_an_increment(machine: Machine) -> None:
-    machine().write("counter", b"0")
-    turns = effort(15, 40)
-
-    def race(racer: int) -> None:
-        storage, pause = machine(f"machine {racer}"), random.Random(racer)
-        for _ in range(turns):
-            while True:
-                present = storage.read("counter")
-                try:
-                    storage.write("counter", b"%d" % (int(present.data) + 1), present.version)
-                    break
-                except StorageConflict:
-                    time.sleep(pause.uniform(0, 0.3))
-
-    at_once(12, race)
-    assert machine("another").read("counter").data == b"%d" % (12 * turns)
 
 
 def test_a_stale_cache_never_overwrites_a_newer_page(machine: Machine) -> None:

@@ -1,17 +1,17 @@
-"""A change in a bucket has happened once it is recorded: what machines that die or fail leave, and who completes it."""
+"""Changes in a bucket: what was cut short is completed or taken back; entries and plans are shared by machines."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
 from memory_v2.errors import StorageConflict, StorageError
+from memory_v2.memory import Memory
 from memory_v2.storage.history import EXTERNAL, Change, PageChange
 from memory_v2.storage.s3 import bucket as s3_bucket
 from memory_v2.storage.s3.storage import S3Storage
-from memory_v2.storage.versioned import FairLock
 from tests.conformance.history_suite import entry
 from tests.conformance.storage_suite import at_once
 
@@ -229,22 +229,28 @@ def test_many_threads_append_without_a_stall(bucket: str, machine: Machine, mach
     assert len(list(storages[0].history.revisions())) == 49
 
 
-def test_threads_get_the_lock_in_the_order_in_which_they_ask() -> None:
-    lock, order = FairLock(), list[int]()
-    assert lock.acquire(0)
+NOW = datetime(2026, 2, 15, 9, 30, tzinfo=UTC)
 
-    def work(worker: int) -> None:
-        while len(lock._waiting) < worker:
-            time.sleep(0.001)
-        if worker == 5:
-            assert not lock.acquire(0.01)
-            lock.release()
-            return
-        assert lock.acquire(60)
-        order.append(worker)
-        lock.release()
 
-    at_once(6, work)
-    assert order == [0, 1, 2, 3, 4]
-    assert not lock.is_wanted
-    assert lock.acquire(0)
+def test_machines_capture_under_numbers_of_their_own_and_share_one_history(bucket: str, machine: Machine) -> None:
+    first, second = (Memory(machine(name), now=lambda: NOW) for name in ("one", "two"))
+    texts = ["Ferries are late.", "The jetty is new.", "Tulips stand by the kiln."]
+    ids = [memory.entries.capture(f"{text} {n}").id for text in texts for n, memory in enumerate((first, second))]
+    assert len(set(ids)) == 6
+    assert [entry.id for entry in second.entries.list_entries()] == sorted(ids)
+    assert (first.entries.pick_up(), second.entries.pick_up()) == (6, 0)
+    assert second.check() == []
+    second.undo()
+    assert first.entries.list_entries() == []
+    assert not [name for name in keys(bucket) if "/entries/" in name]
+
+
+def test_pages_are_listed_without_the_entries(bucket: str, machine: Machine) -> None:
+    memory = Memory(machine(), now=lambda: NOW)
+    memory.write("The lighthouse is white.", "towns")
+    memory.entries.capture("The lighthouse keeper retires.")
+    memory.entries.pick_up()
+    assert [page.path for page in Memory(machine()).list_files()] == ["memory", "towns"]
+    results = Memory(machine()).search("lighthouse")
+    assert {one.path.partition("/")[0] for one in results} == {"entries", "towns"}
+    assert "keeper" not in str(Memory(machine()).search("lighthouse", only="pages"))

@@ -1,10 +1,16 @@
-"""What is told again in other words has kept what it says; in four languages, and in scripts without spaces."""
+"""What is told in other words: what it lacks, what it negates, and what is kept."""
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
 
-from memory_v2.operations.guard import missing_from
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_v2.operations.guard import denied_by, missing_from
+from memory_v2.text.kept import kept
+from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
 from memory_v2.tree.block import parse_blocks
 
@@ -67,3 +73,57 @@ def test_general_words_alone_do_not_say_what_another_text_says() -> None:
     (block,) = parse_blocks("It runs now.")
     assert missing_from(block, "The red flowerpot.") != []
     assert missing_from(block, "Now it runs.") == []
+
+
+OPPOSITES = [
+    ("The kettle is not blue.", "The kettle is blue. The pot does not leak."),
+    ("Bruno never lends the boat to Zoë.", "Bruno lends the boat to Zoë; it was never painted."),
+    ("Die Uhr gehört nicht Anna.", "Die Uhr gehört Anna. Die Vase gehört nicht Bruno."),
+    ("El barco está en Cádiz, no lo toques.", "- El barco está en Cádiz, lo toques.\n- No es azul."),
+    ("Le bateau n'est jamais à quai.", "Le bateau est à quai. Paul ne fume pas."),
+    ("花盆不在阳台上。", "花盆在阳台上。水壶不是红色的。"),
+]
+RETOLD = [
+    ("The kettle is not blue.", "Colour of the kettle: not blue, but red."),
+    ("Silica uses ruff since 2026.", "Silica uses ruff since 2026, no longer flake8."),
+    ("The port is 80.", "The port is 80 (not 8080)."),
+    ("The kettle is blue.", "- The pot is not blue.\n- The kettle is blue."),
+    ("The kettle is\nnot blue.", "The kettle is not\nblue."),
+    ("Nobody has the key.", "The key: nobody has it."),
+    ("Completely different.", "There is nothing here."),
+    ("Die Uhr gehört nicht Anna.", "Anna gehört die Uhr nicht."),
+]
+
+
+@pytest.mark.parametrize(("negated", "told"), OPPOSITES)
+def test_a_not_that_is_left_out_is_missed_although_something_else_is_negated(negated: str, told: str) -> None:
+    assert affirmed(negated, told)
+    assert missing_from(parse_blocks(negated)[0], told)
+
+
+@pytest.mark.parametrize(("negated", "told"), OPPOSITES)
+def test_a_text_is_not_said_by_its_opposite(negated: str, told: str) -> None:
+    plain = told.removeprefix("- ").partition(".")[0].partition(";")[0].partition("。")[0]
+    assert denied(plain, negated)
+    assert denied_by(parse_blocks(plain)[0], negated)
+
+
+@pytest.mark.parametrize(("text", "told"), RETOLD)
+def test_what_is_told_in_other_words_is_neither_affirmed_nor_denied(text: str, told: str) -> None:
+    assert (affirmed(text, told), denied(text, told)) == ([], [])
+
+
+some_lines = st.lists(st.sampled_from("abcdefgh"), max_size=90)
+
+
+@given(some_lines, some_lines)
+def test_what_is_kept_is_equal_and_in_the_order_of_both(old: list[str], new: list[str]) -> None:
+    pairs = kept(old, new)
+    assert all(old[place] == new[new_place] for place, new_place in pairs)
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(pairs))
+
+
+def test_all_is_kept_but_what_was_changed() -> None:
+    old = [str(n) for n in range(1000)] + ["", "x"] * 500
+    new = [*old[:10], "new", *old[10:500], *old[501:], "end"]
+    assert len(kept(old, new)) == len(old) - 1

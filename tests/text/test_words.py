@@ -1,21 +1,20 @@
-"""Words: the same in every language they are written in, whoever says them."""
+"""Words, their lists, and sentences."""
 
 from __future__ import annotations
 
-import re
+import subprocess
+import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.index import terms
-from memory_v2.index.terms import parse_question
-from memory_v2.text import words as module
-from memory_v2.text.lists import fillers, stopwords
-from memory_v2.text.retelling import lost_words
+import memory_v2
+from memory_v2.text.lists import fillers, read_words, stopwords
 from memory_v2.text.speakers import speaker, speakers
-from memory_v2.text.words import content_words, has_cjk, is_latin, normal, proper_words, stem, words
+from memory_v2.text.words import clauses, content_words, has_cjk, is_latin, normal, sentences, stem, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 # What markup is made of, close together: where taking one mark off bares the next.
@@ -219,33 +218,48 @@ def test_a_name_that_does_not_recur_is_no_speaker() -> None:
     assert speakers(["Ana: Hi!", "Ana: Are you there?", "Warning: I am hot!"]) == {"Ana": 2}
 
 
-def test_latin_text_waits_for_no_class_of_characters_of_other_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []
-
-    def compile_noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
-        compiled.append(pattern)
-        return real(pattern, flags)
-
-    real = re.compile
-    monkeypatch.setattr(re, "compile", compile_noted)
-    for kept in (module._token, module.matcher, terms._in_terms):
-        kept.cache_clear()
-    assert words("It's `node.js`, v0.1.0.") == ["it", "node.js", "v0.1.0"]
-    assert lost_words("The leeks are blue.", "The leeks are red.") == ["blue"]
-    assert words("Früher – qu’été") == ["früher", "qu", "été"]
-    assert proper_words("where is Zoë’s boat") == ["Zoë’s"]
-    assert parse_question("Wer war früher Zoës Chef?", []).past
-    assert not has_cjk("Zoë")
-    assert compiled
-    assert not [pattern for pattern in compiled if "\u4e00-" in pattern]
-    assert words("日本") == ["日本"]
-    assert parse_question("以前谁是主管？", []).past
-
-
 @given(ANY_TEXT)
 def test_a_word_of_another_script_changes_none_of_the_words_before_it(text: str) -> None:
     assert words(f"{text}\n日") == [*words(text), "日"]
 
 
-def test_a_line_of_nothing_but_letters_is_looked_through_once() -> None:
-    assert speaker(f"Sequence: {'ACGT' * 250_000}") is None  # if each letter were begun at anew: hours
+FILES = sorted(file for file in Path(memory_v2.__file__).parent.rglob("*.txt") if file.parent.name != "dense")
+"""All but the vocabulary of a model, whose lines are numbered; `NOTICE` says what that is."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_word_list_says_what_it_is_for(file: Path) -> None:
+    comment, _, _ = file.read_text("utf-8").partition("\n")
+    assert comment.startswith("# ") and comment.endswith(".")
+    assert read_words(file) and not any("#" in word for word in read_words(file))
+
+
+def test_importing_the_package_and_reading_a_page_read_no_word_list() -> None:
+    code = (
+        "import sys, memory_v2\nopened = []\n"
+        "sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == 'open' else None)\n"
+        "import memory_v2.text.words, memory_v2.text.speakers, memory_v2.models.offline\n"
+        "try:\n    memory_v2.Memory.open('/nowhere/at/all').read()\n"
+        "except memory_v2.PageNotFound:\n    pass\n"
+        "print('\\n'.join(name for name in opened if name.endswith('.txt')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+@given(st.text(max_size=200))
+def test_the_sentences_of_a_text_are_the_text(text: str) -> None:
+    assert "".join(sentences(text)) == text
+
+
+def test_a_sentence_ends_at_its_mark_at_a_blank_line_and_before_an_item() -> None:
+    text = "Node 1.2 is “out.” It\nworks… Good!\n\nNext\n- one\n- two。三"
+    assert [sentence.strip() for sentence in sentences(text)] == [
+        *("Node 1.2 is “out.”", "It\nworks…", "Good!", "Next", "- one", "- two。", "三")
+    ]
+
+
+def test_clauses_end_at_commas_unless_told_otherwise() -> None:
+    text = "Port: 80, not 443 (yet). Now – done"
+    assert [clause.strip() for clause in clauses(text)] == ["Port", "80", "not 443", "yet", "Now", "done"]
+    assert clauses(text, at_commas=False) == ["Port", "80, not 443 (yet)", "Now", "done"]

@@ -311,13 +311,6 @@ def test_a_truth_value_is_no_number(name: str, argument: str, wrong: bool, memor
     assert f"{argument}: Input should be a number, not {str(wrong).lower()}" in told_back
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if "path" in tool.schema["properties"]], ids=lambda t: t.name)
-def test_a_path_that_leaves_the_memory_is_refused(tool: Any, memory: Memory) -> None:
-    others = dict.fromkeys(set(tool.schema.get("required", ())) - {"path"}, "x")
-    for trick in TRICKS:
-        refused(memory, tool.name, {"path": trick, **others})
-
-
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -1,4 +1,4 @@
-"""The story of a trace: all that happened is in it, in order, as it stands in the trace."""
+"""The events of a trace, and the story that is told of them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
+from memory_v2.trace.format import KINDS, checked_event
 from memory_v2.trace.recording import Event
 from memory_v2.trace.story import MAX_LINES, Line, story
 from tests.operations.scenes import call, calls
@@ -88,3 +89,14 @@ def test_page_names_line_up_by_the_columns_that_they_take() -> None:
     commit = {"event": "commit", "revision": "r", "pages": pages}
     first, second = [text(line) for line in story([commit], width=lambda words: len(words.encode("utf-16-le")))][2:]
     assert (first, second) == ("  日本  new, 1 byte", "  ab  new, 1 byte")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_event_of_nothing_is_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match="required"):
+        checked_event({"event": kind})
+
+
+def test_an_event_comes_back_as_it_was_given_with_what_a_later_version_added() -> None:
+    event = {"event": "conflict", "error": "changed", "who": {"agent": 7}}
+    assert checked_event(event) is event

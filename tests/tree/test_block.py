@@ -1,9 +1,9 @@
-"""Text becomes blocks, and the blocks are the text."""
+"""Blocks are the text, and an edit changes no other byte."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_v2.tree.block import (
@@ -17,7 +17,8 @@ from memory_v2.tree.block import (
     split_lines,
     take_runs,
 )
-from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.edit import PageEdit, appended, new_blocks
+from memory_v2.tree.page import parse_page
 from tests.tree.texts import EXAMPLES, STEADY, markdown
 
 
@@ -193,3 +194,66 @@ def test_a_text_nested_too_deep_leaves_the_blocks_beside_it_as_they_are() -> Non
     fence, deep = "```py\n# one\n\n- two\n```\n\n", "> - " * 40 + "deep\n\n"
     blocks = parse_blocks(fence + deep + fence)
     assert [(block.kind, block.text) for block in blocks] == [("fence", fence), ("paragraph", deep), ("fence", fence)]
+
+
+@STEADY
+@given(markdown, markdown, st.data())
+def test_blocks_that_are_not_named_keep_every_byte(text: str, put_in: str, data: st.DataObject) -> None:
+    page = parse_page("a", text)
+    count = len(page.blocks)
+    after = data.draw(st.integers(0, count))
+    removed = data.draw(st.sets(st.integers(1, count))) if count else set()
+    edited = PageEdit({after: [new_blocks(put_in)]}, removed).apply(page)
+    place = 0
+    for number, block in enumerate(page.blocks, 1):
+        if number not in removed:
+            place = edited.body.index(block.text, place) + len(block.text)
+    assert "".join(block.text for block in new_blocks(put_in)) in edited.body
+
+
+@STEADY
+@given(markdown)
+@example("\ufeff")
+def test_an_edit_of_nothing_changes_nothing(text: str) -> None:
+    page = parse_page("a", text)
+    body = page.body if page.blocks else ""  # a byte order mark alone is no text
+    assert PageEdit().apply(page).body.startswith(body)
+    assert not PageEdit().apply(page).body.removeprefix(body).strip("\r\n")
+
+
+@STEADY
+@given(markdown)
+def test_removing_every_block_leaves_no_body(text: str) -> None:
+    page = parse_page("a", text)
+    edited = PageEdit({}, frozenset(range(1, len(page.blocks) + 1))).apply(page)
+    assert edited.body == ""
+    assert edited.links == page.links
+
+
+@STEADY
+@given(markdown, markdown)
+def test_appended_text_stands_below_all_else(text: str, more: str) -> None:
+    page = parse_page("a", text)
+    blocks = new_blocks(more)
+    edited = appended(page, [blocks] if blocks else [])
+    assert edited.body.startswith(page.body)
+    assert "".join(block.text for block in blocks) in edited.body
+    assert (edited.links, edited.metadata) == (page.links, page.metadata)
+
+
+def test_runs_are_kept_apart_where_they_would_run_together() -> None:
+    page = parse_page("a", "one\n\n---\n\ntwo\n")
+    edited = PageEdit({}, frozenset({2})).apply(page)
+    assert [block.content for block in parse_blocks(edited.body)] == ["one", "two"]
+    edited = PageEdit({1: [new_blocks("new")]}).apply(parse_page("a", "one\ntwo\n"))
+    assert [block.content for block in parse_blocks(edited.body)] == ["one\ntwo", "new"]
+
+
+def test_items_are_put_into_a_list_without_a_gap() -> None:
+    edited = PageEdit({1: [new_blocks("- new\n")]}).apply(parse_page("a", "- one\n- two\n"))
+    assert edited.body.startswith("- one\n- new\n- two\n")
+
+
+def test_text_put_into_a_page_of_crlf_gets_its_line_ends_between_runs() -> None:
+    edited = PageEdit({1: [new_blocks("new")]}).apply(parse_page("a", "one\r\n\r\ntwo\r\n"))
+    assert edited.body == "one\r\n\r\nnew\r\n\r\ntwo\r\n\r\n"

@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.page import Page, new_page, parse_page, piece_page, read_page
 from memory_v2.tree.page import Piece as PagePiece
-from tests.tree.texts import EXAMPLES, STEADY, markdown
+from tests.tree.texts import STEADY, markdown
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 TAILS = "## Links\n\n- [[a/b]] - what is in it\n- [[c]]\n\n## Metadata\n\nlast_updated: 2026-01-01T00:00:00Z\n"
-
-
-@pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())
-def test_a_parsed_example_is_its_text(text: str) -> None:
-    page = parse_page("a", text)
-    assert page.text == text
-    assert "".join(block.text for block in page.blocks) == page.body.removeprefix("\ufeff")
 
 
 @STEADY

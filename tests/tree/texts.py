@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import settings
 from hypothesis import strategies as st
 
-STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=150)
+from tests.effort import effort
+
+STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=effort(50, 150))
 """The same examples on every run, however slow the machine."""
 
 EXAMPLES = {

@@ -30,7 +30,7 @@ class Page:
 
     def __init__(self, memory: Memory, notes: tuple[Notes, ...] = ()) -> None:
         self.memory = memory
-        self.subject = Subject.of(memory, notes)
+        self.subject = Subject(memory, notes)
 
     def ask(self, address: str, form: dict[str, str] | None = None, *, can_write: bool = True) -> Response:
         """The answer to an address such as `/page/people?part=1`."""
@@ -79,7 +79,6 @@ def page(tmp_path: Path) -> Iterator[Page]:
     with grown(tmp_path / "memory") as memory, Notes.open(notes, tmp_path / "cache") as read:
         shown = Page(memory, (read,))
         yield shown
-        shown.subject.close()
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def empty(tmp_path: Path) -> Iterator[Page]:
 @contextmanager
 def serving(memory: Memory, notes: tuple[Notes, ...] = ()) -> Iterator[PageServer]:
     """The page of a memory, served on a free port."""
-    with PageServer(Subject.of(memory, notes), 0) as server:
+    with PageServer(Subject(memory, notes), 0) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
@@ -100,4 +99,3 @@ def serving(memory: Memory, notes: tuple[Notes, ...] = ()) -> Iterator[PageServe
         finally:
             server.stop()
             thread.join(20)
-            server.subject.close()

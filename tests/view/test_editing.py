@@ -112,9 +112,21 @@ def test_a_change_is_taken_back_and_that_too(page: Page) -> None:
     location = dict(answer.headers)["Location"]
     assert answer.status == 303 and "Kay plays" not in page.memory.read("people")
     assert "Taken back" in page.text(location)
-    assert page.ask("/undo", {"revision": revision}).status == 409
+    again = page.ask("/undo", {"revision": revision})
+    assert again.status == 409 and b"undone already" in again.body and b"Kay plays" in again.body
     assert page.ask("/undo", {"revision": location.split("/")[2].partition("?")[0]}).status == 303
     assert page.memory.read("people") == before
+
+
+def test_a_change_that_others_stand_on_names_them_instead_of_a_button(page: Page) -> None:
+    page.memory.write("Kay plays the viola.", path="people", source="codex")
+    page.memory.write("Lin plays the cello.", path="people")
+    newest, older = (f"/history/{past.id}" for past in page.memory.history()[:2])
+    html = page.text(older)
+    assert "Take this change back" not in html and f'href="{newest}"' in html
+    assert "from codex" in html and "last_updated" not in html
+    assert page.ask("/undo", {"revision": newest.rpartition("/")[2]}).status == 303
+    assert "Take this change back" in page.text(older)
 
 
 def test_a_page_is_put_back_as_it_was_after_a_change(page: Page) -> None:

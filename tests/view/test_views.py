@@ -86,6 +86,7 @@ def test_a_place_in_a_page_is_reached_by_its_line(page: Page) -> None:
 
 def test_a_line_leads_to_the_change_that_brought_it_and_that_to_its_trace(page: Page) -> None:
     change = re.findall(r'href="(/history/\w+)"', page.text("/lines/projects/silica"))[0]
+    assert "The page itself was made by" in page.text("/lines/projects/silica")
     html = page.text(change)
     assert "<ins" in html and "Staging is at staging.example.org" in html
     trace = re.findall(r'href="(/trace/[\w-]+)"', html)[0]
@@ -110,6 +111,7 @@ def test_a_search_as_one_types_leaves_no_trace(page: Page) -> None:
 def test_a_search_without_an_answer_says_so(page: Page, empty: Page) -> None:
     assert "Nothing found for" in empty.text("/search?q=staging")
     assert "The memory does not answer this" in page.text("/search?q=kangaroo+staging+zeppelin+quantum")
+    assert "perhaps: no place tells all" in page.text("/search?q=zeppelin+staging")
 
 
 def test_the_history_is_by_day_and_of_one_page(page: Page) -> None:
@@ -190,7 +192,18 @@ def test_a_large_tree_is_folded(tmp_path: Path) -> None:
         graph = page.text("/graph")
         assert graph.count('class="dot ') <= 320 and "as many as can be read" in graph
         assert graph == page.text("/graph")
-        assert 'data-page="b11/p59"' in page.text("/graph?under=b11")
+        assert 'href="/page/b11/p59" tabindex' in page.text("/graph?under=b11")
+
+
+def test_a_deep_tree_is_shown_some_levels_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("# Memory\n\n## Links\n\n- [[p0]]\n")
+    for number in range(299):
+        (tmp_path / f"p{number}.md").write_text(f"# Page {number}\n\n## Links\n\n- [[p{number + 1}]]\n")
+    (tmp_path / "p299.md").write_text("# The last\n")
+    with Memory.open(tmp_path) as memory:
+        page = Page(memory)
+        (below,) = re.findall(r'href="(/\?under=p\d+)">\d+ pages below', page.text("/"))
+        assert below in page.text("/") and "p20" in page.text(below)
 
 
 def test_a_page_with_many_children_is_paged(tmp_path: Path) -> None:

@@ -216,18 +216,16 @@ function graph() {
     else return;
     event.preventDefault();
   });
-  const dots = new Map([...svg.querySelectorAll(".dot")].map((dot) => [dot.dataset.page, dot]));
+  const dots = [...svg.querySelectorAll(".dot")];
+  const stems = [...svg.querySelectorAll(".stems path")].map((path, place) => [path, path.dataset.a, place + 1]);
+  const links = [...svg.querySelectorAll(".links path")].map((path) => [path, path.dataset.a, path.dataset.b]);
   const light = (dot) => {
     svg.classList.toggle("lit", Boolean(dot));
     for (const on of svg.querySelectorAll(".on")) on.classList.remove("on");
     if (!dot) return;
     dot.classList.add("on");
-    for (const path of svg.querySelectorAll("path")) {
-      const { a, b } = path.dataset;
-      if (a !== dot.dataset.page && b !== dot.dataset.page) continue;
-      path.classList.add("on");
-      dots.get(a)?.classList.add("on");
-      dots.get(b)?.classList.add("on");
+    for (const [path, a, b] of [...stems, ...links]) {
+      if (dots[a] === dot || dots[b] === dot) for (const part of [path, dots[a], dots[b]]) part.classList.add("on");
     }
   };
   svg.addEventListener("pointerover", (event) => light(event.target.closest(".dot")));
