@@ -21,9 +21,11 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import tests
 from bench.growth import make_tree
 from bench.tables import Figures, table
 from memory_v2 import Memory
+from memory_v2.operations import context
 from memory_v2.tree.page import parse_page
 from memory_v2.view.server import HOST, PageServer
 from memory_v2.view.visit import Subject
@@ -41,6 +43,7 @@ def main() -> None:
     """Prints first paint and bytes of each view, and how long an answer takes."""
     if MISSING:
         sys.exit(f"'make browser' installs what is missing: {', '.join(MISSING)}")
+    context.MAX_AGE = tests.MAX_AGE  # the tests look at all files each time
     with tempfile.TemporaryDirectory() as place:
         folder, plain = Path(place) / "memory", Path(place) / "plain"
         plain.mkdir()

@@ -35,6 +35,8 @@ from sqlalchemy import (
     func,
     or_,
     select,
+    true,
+    union_all,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
@@ -413,17 +415,16 @@ def _immediate_values() -> Select[Any]:
 
 @cache
 def _upsert_immediate(dialect: str, count: int) -> Insert:
-    """So many rows in one statement, for one exchange with the server."""
+    """So many rows in one statement, for one exchange with the server; as SELECTs, since VALUES are built each time."""
+    columns = list(tables.immediate.c)
 
-    def row(number: int) -> dict[str, Any]:
-        own = ("id", "value", "bytes")
-        return {
-            column.name: bindparam(f"{column.name}_{number}" if column.name in own else column.name, type_=column.type)
-            for column in tables.immediate.c
-        }
+    def row(number: int) -> Select[Any]:
+        own = {"id": f"id_{number}", "value": f"value_{number}", "bytes": f"bytes_{number}"}
+        given = (bindparam(own.get(column.name, column.name), type_=column.type) for column in columns)
+        return select(*given).where(true())  # without a WHERE, SQLite takes ON CONFLICT for a join's
 
     new: Any = (postgresql if dialect == "postgresql" else sqlite).insert(tables.immediate)
-    new = new.values([row(number) for number in range(count)])
+    new = new.from_select(columns, union_all(*map(row, range(count))))
     changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
     upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
     return upsert

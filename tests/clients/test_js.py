@@ -34,7 +34,7 @@ def test_the_cases_and_the_outbox(the_stage: Stage, waiting: Path) -> None:
         command = [
             node(),
             "--test",
-            "--test-timeout=60000",
+            "--test-timeout=240000",
             "--test-concurrency=1",
             "test/cases.test.js",
             "test/store.test.js",

@@ -34,6 +34,7 @@ MISSING = [
     }.items()
     if not is_there
 ]
+SCENARIOS = ("reading", "searching", "editing", "undoing", "living", "keys", "plain", "everybody")
 SECONDS = 240
 """How long a scenario may take on a machine that does other things too."""
 
@@ -61,15 +62,13 @@ def play(name: str, link: str, memory: Path, key: str = "") -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "scenario", ["reading", "searching", "editing", "undoing", "living", "keys", "plain", "everybody"]
-)
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_person_does(page: Page, scenario: str) -> None:
     with serving(page.memory, tuple(page.subject.notes)) as server:
         play(scenario, server.link, Path(page.memory.storage.where))
 
 
-@pytest.mark.parametrize("scenario", ["reading", "searching", "editing", "undoing", "living", "keys", "plain"])
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_person_does_at_a_service(tmp_path: Path, scenario: str) -> None:
     grown(tmp_path).close()
     with running(tmp_path) as service:

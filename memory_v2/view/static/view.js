@@ -172,7 +172,7 @@ function graph() {
   const fit = () => {
     Object.assign(whole, all);
     const scale = Math.min(frame.clientWidth, frame.clientHeight) / all.width;
-    if (scale < 0.3) zoom(scale / 0.55);
+    if (scale < 0.6) zoom(scale / 0.75); // else no name could be read
     frame.classList.remove("moved");
   };
   const buttons = document.createElement("div");
