@@ -377,6 +377,20 @@ def test_pages_of_one_day_keep_it_when_one_of_them_goes(clocked: Clocked) -> Non
     assert clocked.told("kettle sings")[0] == "2026-01-05"
 
 
+def test_a_merge_leaves_one_line_for_each_text(clocked: Clocked) -> None:
+    memory, clocked.now = clocked.memory, LAST
+    memory.write("The kiln is cold.", "shop", date="2026-01-05")
+    memory.write("The kettle sings.", "shop/tea", date="2026-01-06")
+    memory.write("The mower rests.", "shop/tea", date="2026-01-07")
+    memory.write("The ladder leans.", "shop/tea")
+    memory.merge("shop/tea")
+    lines = [line for line in memory.read("shop").splitlines() if line.startswith("*Said")]
+    assert lines == [f"*Said on {day}*" for day in ("2026-01-05", "2026-01-06", "2026-01-07", "2026-03-01")]
+    memory.merge("shop")
+    days = {word: clocked.told(word)[0] for word in ("kiln", "kettle", "mower", "ladder")}
+    assert list(days.values()) == ["2026-01-05", "2026-01-06", "2026-01-07", "2026-03-01"]
+
+
 WRITTEN = {
     "2026-02-12": "We decided on Avro for all events, instead of JSON.",
     "2026-03-11": "Events: we decided to keep them for ninety days, and to ask legal about longer.",
@@ -499,17 +513,3 @@ def test_what_is_imported_without_a_day_has_none_until_it_is_written_anew(tmp_pa
         assert memory.search("When does the ferry leave?")[0].date is None
         memory.replace_text("ferry", "nine", "ten")
         assert memory.search("When does the ferry leave?")[0].date == datetime.now(UTC).date()
-
-
-def test_a_merge_leaves_one_line_for_each_text(clocked: Clocked) -> None:
-    memory, clocked.now = clocked.memory, LAST
-    memory.write("The kiln is cold.", "shop", date="2026-01-05")
-    memory.write("The kettle sings.", "shop/tea", date="2026-01-06")
-    memory.write("The mower rests.", "shop/tea", date="2026-01-07")
-    memory.write("The ladder leans.", "shop/tea")
-    memory.merge("shop/tea")
-    lines = [line for line in memory.read("shop").splitlines() if line.startswith("*Said")]
-    assert lines == [f"*Said on {day}*" for day in ("2026-01-05", "2026-01-06", "2026-01-07", "2026-03-01")]
-    memory.merge("shop")
-    days = {word: clocked.told(word)[0] for word in ("kiln", "kettle", "mower", "ladder")}
-    assert list(days.values()) == ["2026-01-05", "2026-01-06", "2026-01-07", "2026-03-01"]
