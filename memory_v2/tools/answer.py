@@ -32,6 +32,8 @@ MOST_NAMED = 20
 """Limits the pages that a sentence names."""
 MOST_QUOTED = 5
 """Limits the lines that a sentence quotes."""
+LONGEST_QUOTED = 300
+"""Limits a line that a sentence quotes, in characters: where it was changed should be in view."""
 LONGEST_NEAR = 400
 """Limits the lines near a new text that are quoted, in characters together: some three statements."""
 
@@ -82,7 +84,7 @@ def named(paths: Iterable[str]) -> str:
 def quoted(lines: Sequence[str]) -> str:
     """Lines in a sentence; of many, the first."""
     more = f" and {counted(len(lines) - MOST_QUOTED, 'more line')}" if len(lines) > MOST_QUOTED else ""
-    return ", ".join(repr(shorten(line, LONGEST_TITLE)) for line in lines[:MOST_QUOTED]) + more
+    return ", ".join(repr(shorten(line, LONGEST_QUOTED)) for line in lines[:MOST_QUOTED]) + more
 
 
 def page_line(page: PageInfo) -> str:

@@ -240,7 +240,7 @@ def replace_in_memory(
             f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"
         ) from error
     gone, _ = gone_and_new(result.revisions)
-    said = f"Replaced on {result.path!r}." + (f" No longer there: {quoted(gone)}." if gone else "")
+    said = f"Replaced on {result.path!r}." + (f" Before: {quoted(gone)}." if gone else "")
     return Answer(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
 
 
