@@ -110,14 +110,20 @@ def judge(desk: Desk, decided: Decided) -> None:
     assert faults(decided.pages, MIN_THRESHOLD) == []
     texts = [decode(page.data) for page in decided.pages.values()]
     assert missing((block.words for text in decided.written for block in parse_blocks(text)), texts) == []
-    said = (block.content for text in SESSIONS[0][1] for block in parse_blocks(text))
-    assert missing((one for one in said if one.startswith("- ")), texts) == [], "as it is, the user said"
+    said = (one_line(block.content) for text in SESSIONS[0][1] for block in parse_blocks(text))
+    lines = list(map(one_line, texts))
+    assert missing((one for one in said if one.startswith("- ")), lines) == [], "as it is, the user said"
     assert {who for _, who in decided.changes} <= {f"host:{NAME}", ""}
     assert {who for kind, who in decided.changes if kind == "split"} == {f"host:{NAME}"}
     assert len(decided.pages) >= 3
     vents, polling = desk.answers[-2:]
     assert "28" in vents and "Priya" in vents and "960417" in vents
     assert "30" in polling and "10" in polling
+
+
+def one_line(text: str) -> str:
+    """A text without its line breaks: where a sentence is wrapped says nothing."""
+    return " ".join(text.split())
 
 
 SCENARIO = Scenario(
