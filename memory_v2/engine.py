@@ -132,13 +132,13 @@ class Engine:
     def run(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages, with a trace if it is a recorded one."""
         arguments = checked_arguments(operation, *args, **kwargs)
-        told = info(operation)
-        is_change = told.changes in ("tree", "past") and told.leaves_trace(arguments)
-        self.recovery.attempt(for_change=told.recovers and is_change)
+        declared = info(operation)
+        is_change = declared.changes in ("tree", "past") and declared.leaves_trace(arguments)
+        self.recovery.attempt(for_change=declared.recovers and is_change)
         context = self.parts
-        if not told.leaves_trace(arguments):
+        if not declared.leaves_trace(arguments):
             return operation(context, *args, **kwargs)
-        return self.runner.run(context, told.name, lambda own: operation(own, *args, **kwargs), arguments)
+        return self.runner.run(context, declared.name, lambda own: operation(own, *args, **kwargs), arguments)
 
     def run_on_storage(
         self, operation: Callable[Concatenate[MemoryStorage, P], T], /, *args: P.args, **kwargs: P.kwargs

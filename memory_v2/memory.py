@@ -218,9 +218,9 @@ class Memory:
         it, a day in the name of the source counts. Raises `InvalidText`, `InvalidPath`, `InvalidSetting`,
         `StorageError`.
         """
-        return self._engine.run(operations.write.write, text, path, mode, source, self._written(date))
+        return self._engine.run(operations.write.write, text, path, mode, source, self._day_as_text(date))
 
-    def _written(self, day: date | str | None) -> str | None:
+    def _day_as_text(self, day: date | str | None) -> str | None:
         return self._engine.calendar.written(day)
 
     def rehearse(
@@ -234,7 +234,7 @@ class Memory:
     ) -> WriteResult:
         """Returns what `write` would do, with the splits that would follow, and changes nothing. A model is asked as in
         a write, and may decide otherwise the next time."""
-        return self._engine.rehearse(operations.write.write, text, path, mode, source, self._written(date))
+        return self._engine.rehearse(operations.write.write, text, path, mode, source, self._day_as_text(date))
 
     def split(self, path: PageOrRoot = ROOT) -> SplitResult:
         """Divides a page into a page and its children, a small one only along its parts. Raises `PageNotFound`."""
@@ -282,8 +282,8 @@ class Memory:
             max_results,
             max_tokens,
             under=under,
-            since=self._written(since),
-            until=self._written(until),
+            since=self._day_as_text(since),
+            until=self._day_as_text(until),
             source=source,
             near=near,
             steps=steps,
@@ -352,7 +352,7 @@ class Memory:
         """Replaces a part of a page's text, to the character; no model is asked. `source` and `date` say of the new
         words what they say for `write`. Raises `PageNotFound`, `InvalidSetting`, and `NotAllowed` unless the part
         occurs exactly once."""
-        return self._engine.run(operations.exact.replace_text, path, old, new, source, self._written(date))
+        return self._engine.run(operations.exact.replace_text, path, old, new, source, self._day_as_text(date))
 
     def delete_folder(self, path: Annotated[str, "The path; the page of this path stays."]) -> Result:
         """Deletes all pages below a path; the page of this path stays. Raises `PageNotFound` if there are none."""

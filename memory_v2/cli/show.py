@@ -30,7 +30,10 @@ def renders(name: str) -> Callable[[Renderer], Renderer]:
 def show(result: Any) -> Iterator[Output]:
     """A result: its document, what a person reads, and why another model decided than the one that was asked."""
     yield Document(result)
-    yield from next(RENDERERS[kind.__name__] for kind in type(result).__mro__ if kind.__name__ in RENDERERS)(result)
+    known = [RENDERERS[kind.__name__] for kind in type(result).__mro__ if kind.__name__ in RENDERERS]
+    if not known:
+        raise TypeError(f"no function under @renders tells a {type(result).__name__}")
+    yield from known[0](result)
     yield from degraded(result)
 
 

@@ -17,7 +17,7 @@ from memory_v2.operations.forget import erase
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
 from memory_v2.operations.texts import checked_blocks
-from memory_v2.operations.write import write_noted
+from memory_v2.operations.write import write_blocks
 from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
 from memory_v2.storage.pending import (
     LEFT,
@@ -151,10 +151,10 @@ def _write(context: Context, pending: PendingWrite, mode: Mode) -> WriteResult:
     note.resume(pending)
     blocks, source = checked_blocks(pending.text), Source(pending.source, iso_day(pending.date))
     try:
-        result = write_noted(context, blocks, pending.path, mode, source)
+        result = write_blocks(context, blocks, pending.path, mode, source)
     except UsageError as error:  # its page takes no text any more
         logger.info("a pending text cannot go to its page, so it goes where it belongs: %s", error)
-        result = write_noted(context, blocks, None, "update", source)
+        result = write_blocks(context, blocks, None, "update", source)
     if isinstance(note.held, PendingWrite):  # nothing was stored, because the text is in the tree already
         note.clear()
     return result

@@ -72,26 +72,26 @@ def write(
     """
     blocks = checked_blocks(text)
     calendar = context.calendar
-    told = checked_source(source, date, calendar)
-    if told and told.day is None and (day := read_front_matter(text).date) and day <= calendar.today:
-        told = replace(told, day=day)
+    said = checked_source(source, date, calendar)
+    if said and said.day is None and (day := read_front_matter(text).date) and day <= calendar.today:
+        said = replace(said, day=day)
     if path is not None:
         path = new_page_path(path)
     if mode not in MODES:
         raise InvalidSetting(f"a mode is one of {', '.join(MODES)}, not {mode!r}")
     if context.model is context.planner:  # nobody waits, so a crash loses nothing that was acknowledged
-        return write_noted(context, blocks, path, mode, told)
+        return write_blocks(context, blocks, path, mode, said)
     replaced = stored_page(context.storage, path or ROOT) if mode == "replace" else None
     over = replaced.version if replaced else ""
-    pending = PendingWrite(text, path, mode, context.now(), over, source=told.name, date=told.properties[DATE])
+    pending = PendingWrite(text, path, mode, context.now(), over, source=said.name, date=said.properties[DATE])
     with context.note.writing(pending, context.storage.history):
-        return write_noted(context, blocks, path, mode, told)
+        return write_blocks(context, blocks, path, mode, said)
 
 
-def write_noted(
+def write_blocks(
     context: Context, blocks: tuple[Block, ...], path: str | None, mode: Mode, source: Source
 ) -> WriteResult:
-    """Works the blocks of a text into the tree, after the text was noted as pending; see `write`."""
+    """Works the blocks of a text into the tree. If a hosted model is asked, the text was noted as pending before."""
     if mode == "update" and path is None and _begins_the_memory(context, blocks):
         path, mode = ROOT, "replace"
     text = NewText(blocks, path, source)

@@ -23,8 +23,8 @@ ACCESS_RULES = {
     "delete": ["self", "admin"],
     "share": ["self"],
 }
-"""As the specification has them; they hold for every entry. In a context, the agents it names may also write, and if a
-shared one names none, all of the tenant."""
+"""As the specification has them, for refusals to tell; `reads`, `readable` and `require_self` hold them. In a context,
+the agents it names may also write, and if a shared one names none, all of the tenant."""
 
 
 @dataclass(frozen=True, slots=True)

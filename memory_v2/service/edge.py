@@ -29,7 +29,7 @@ MOST_BYTES = 4_000_000
 
 
 class Edge:
-    """The outermost layer of the application."""
+    """What every HTTP request passes. A socket signs in at `routes/events.py`, and a browser at `viewing.py`."""
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self._app, self._parts = app, parts

@@ -30,7 +30,7 @@ LIFETIMES = {"immediate": IMMEDIATE_SECONDS, "working": WORKING_SECONDS, "longte
 """Seconds that an entry lives without a `ttl` of its own, by its level."""
 _MARK = "service/"
 """What the location of an entry of the core begins with if a row of this service says who may read it."""
-_WORKING = tables.working_memory
+_ENTRIES = tables.working_memory
 
 
 def create_entry(call: Call, new: NewEntry) -> Answer:
@@ -72,7 +72,7 @@ def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answ
     access = ("visibility", "readers")
     if any(changed[name] != row[name] for name in access):
         call.caller.require_self(row, "share")
-    call.transaction.update(_WORKING, entry_id, changed)
+    call.transaction.update(_ENTRIES, entry_id, changed)
     call.require_space()
     entry = _document(_row(call, entry_id))
     _tell(call, entry, changed, row["owner"])
@@ -85,8 +85,8 @@ def delete_entry(call: Call, entry_id: str) -> Answer:
     call.caller.require_self(row, "delete")
     entry = _document(row)
     call.match(entry)
-    call.transaction.delete(_WORKING, entry_id)
-    if row["core_id"] and not call.transaction.find(_WORKING, _WORKING.c.core_id == row["core_id"], limit=1):
+    call.transaction.delete(_ENTRIES, entry_id)
+    if row["core_id"] and not call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == row["core_id"], limit=1):
         call.memory.entries.retract(row["core_id"], "deleted by way of the service")
     _tell(call, {**entry, "data": {"deleted": True}}, row, row["owner"])
     return Answer(status=204)
@@ -103,22 +103,22 @@ def query_entries(
     cursor: str,
 ) -> Answer:
     """Entries that the caller may read, oldest first: with one of the tags, or with all of them."""
-    place = tuple_(_WORKING.c.created_at, _WORKING.c.id)
-    where: list[ColumnElement[bool]] = [call.caller.readable(_WORKING)]
+    place = tuple_(_ENTRIES.c.created_at, _ENTRIES.c.id)
+    where: list[ColumnElement[bool]] = [call.caller.readable(_ENTRIES)]
     if tags and match_all:
         where += [_has_tag(call, [tag]) for tag in tags]
     elif tags:
         where.append(_has_tag(call, tags))
     if level:
-        where.append(_WORKING.c.level == level)
+        where.append(_ENTRIES.c.level == level)
     if since:
-        where.append(_WORKING.c.created_at >= since.timestamp())
+        where.append(_ENTRIES.c.created_at >= since.timestamp())
     if session:
-        where.append(_WORKING.c.session_id == session)
+        where.append(_ENTRIES.c.session_id == session)
     if cursor:
         moment, last = _read_cursor(cursor)
         where.append(place > tuple_(literal(moment), literal(last)))
-    rows = call.transaction.find(_WORKING, *where, order=(_WORKING.c.created_at, _WORKING.c.id), limit=limit + 1)
+    rows = call.transaction.find(_ENTRIES, *where, order=(_ENTRIES.c.created_at, _ENTRIES.c.id), limit=limit + 1)
     page = rows[:limit]
     more = _cursor(page[-1]) if len(rows) > limit else None
     return Answer({"entries": [_document(row) for row in page], "next_cursor": more})
@@ -147,7 +147,7 @@ def search(call: Call, asked: Search) -> Answer:
 
 
 def _may_read_core(call: Call, core_id: str) -> bool:
-    rows = call.transaction.find(_WORKING, _WORKING.c.core_id == core_id)
+    rows = call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == core_id)
     if any(call.caller.reads(row["owner"], row["visibility"], row["readers"]) for row in rows):
         return True
     try:
@@ -170,8 +170,8 @@ def _create(call: Call, new: NewEntry) -> dict[str, Any]:
         "owner": owner,
         "created_at": call.now,
     }
-    call.transaction.insert(_WORKING, entry_id, values)
-    row = call.transaction.get(_WORKING, entry_id)
+    call.transaction.insert(_ENTRIES, entry_id, values)
+    row = call.transaction.get(_ENTRIES, entry_id)
     assert row is not None
     entry = _document(row)
     _tell(call, entry, row, owner)
@@ -224,7 +224,7 @@ def _captured(call: Call, new: NewEntry, entry_id: str) -> str:
 
 
 def _row(call: Call, entry_id: str, lock: bool = False) -> Mapping[str, Any]:
-    row = call.transaction.get(_WORKING, entry_id, lock)
+    row = call.transaction.get(_ENTRIES, entry_id, lock)
     if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
         raise Problem("ENTRY_NOT_FOUND", entry_id=entry_id)
     return row
@@ -257,9 +257,9 @@ def _tell(call: Call, entry: dict[str, Any], access: Mapping[str, Any], owner: s
 def _has_tag(call: Call, tags: list[str]) -> ColumnElement[bool]:
     """Whether a row has one of the tags, by the index where there is one."""
     if call.transaction.connection.dialect.name == "postgresql":
-        has_one: ColumnElement[bool] = cast(_WORKING.c.meta_tags, ARRAY(Text)).overlap(tags)
+        has_one: ColumnElement[bool] = cast(_ENTRIES.c.meta_tags, ARRAY(Text)).overlap(tags)
         return has_one
-    each = func.json_each(_WORKING.c.meta_tags).table_valued("value")
+    each = func.json_each(_ENTRIES.c.meta_tags).table_valued("value")
     return exists(select(text("1")).select_from(each).where(each.c.value.in_(tags)))
 
 

@@ -44,6 +44,7 @@ def _moments() -> tuple[Column[Any], ...]:
 
 contexts = _table("contexts", Column("document", JSON(), nullable=False), *_access(), *_moments())
 immediate = _table("immediate", Column("value", JSON(), nullable=False))
+# The entries of all levels; the name is that of the specification.
 working_memory = _table(
     "working_memory",
     Column("source_type", String(50)),
