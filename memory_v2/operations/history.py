@@ -166,8 +166,8 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
                 del draft.staged[change.path]
                 continue
             raise NotAllowed(
-                f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page "
-                "(edits of an entry by hand are in the history once a check has seen them)"
+                f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
+                + (" (edits of an entry by hand are in the history once a check has seen them)" * is_entry(change.path))
             ) from error
     if any(change.path not in draft.staged for change in changed if not is_entry(change.path)):
         follow_lines(draft)

@@ -152,9 +152,18 @@ def _has(days: Span | PartialDate, day: date) -> bool:
 def with_confidence(
     found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
 ) -> list[SearchResult]:
-    """The results, each with how much of what a question asks for it tells."""
+    """The results, each with how much of what a question asks for it tells. What is surely no answer is not called an
+    earlier one: of a question that nothing answers, a newer place that shares a name is no newer answer."""
     shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found], with_entries)
-    return [replace(one, confidence=round(share, 2)) for one, share in zip(found, shares, strict=True)]
+    return [
+        replace(one, confidence=round(share, 2), earlier=one.earlier and (share >= ALL or _nearness(one) >= MEANT))
+        for one, share in zip(found, shares, strict=True)
+    ]
+
+
+def _nearness(place: SearchResult | Hit) -> float:
+    """How near in meaning a place is to the question, as a cosine; 0 if nobody knows."""
+    return dict(place.signs).get(STATEMENT, 0.0) / QUESTION[STATEMENT]
 
 
 MEANT = 0.65
@@ -181,7 +190,7 @@ def verdict(
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
     texts += [(_told(place.path, place.section, place.text), place.date) for place in places[:BEST]]
     best, *of_each = (max(index.told(asked, texts, with_entries), default=0.0) for asked in asked_at_once(query))
-    near = max((dict(hit.signs).get(STATEMENT, 0.0) / QUESTION[STATEMENT] for hit in places), default=0.0)
+    near = max(map(_nearness, places), default=0.0)
     if near >= MEANT or max(best, min(of_each, default=0.0)) >= ALL:
         return "answered"
     return "perhaps" if max(best, *of_each, 0.0) >= FLOOR else "no"

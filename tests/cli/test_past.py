@@ -254,7 +254,7 @@ def test_the_newest_is_undone_to_the_byte_and_then_the_one_before(program: Progr
     second, first = (row[0] for row in rows(program))
     assert program.done("undo").splitlines() == [
         f"undone: {second} (write: Linus likes penguins)",
-        "  as before: people",
+        "  as before: memory, people",
     ]
     assert program.files() == states[1]
     assert program.done("undo").splitlines() == [

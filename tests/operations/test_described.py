@@ -348,6 +348,15 @@ def test_the_line_of_a_page_that_has_grown_names_what_it_holds() -> None:
     assert "3" not in told
 
 
+def test_the_line_of_a_page_has_no_words_of_the_program() -> None:
+    memory = offline()
+    for text in TOLD:
+        memory.write(text, "home", date="2026-01-05")
+        memory.write(f"{text} So Ada says.", "home", date="2026-01-06")
+    assert "block" in memory.read("home")
+    assert not {"block", "Said"} & {*line(memory, "home").split("; ")}
+
+
 def test_the_line_of_a_page_changes_no_oftener_than_the_page_doubles() -> None:
     memory = at_home()
     before = len(memory.history("memory"))

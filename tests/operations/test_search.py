@@ -342,3 +342,12 @@ def test_what_was_so_before_is_still_proposed_by_its_old_value(query: str) -> No
     asked, model = scripted(memory, calls(call("answer", results=[{"place": "p1", "score": 1}])))
     assert "(before: " in asked.search(query)[0].excerpt
     assert "[p1] shop" in model.sent[0].messages[0]
+
+
+def test_what_answers_nothing_is_not_called_an_earlier_answer() -> None:
+    memory = offline()
+    memory.write("Heron is written in Go and keeps its data in PostgreSQL 15.", date="2026-01-02")
+    memory.write("Heron stores prices in cents.", date="2026-01-03")
+    memory.write("Heron moved from PostgreSQL 15 to CockroachDB.", date="2026-01-04")
+    for query in ("What language is Heron written in?", "Does Heron use MySQL?", "Is Heron on AWS?"):
+        assert not any(result.earlier for result in memory.search(query))

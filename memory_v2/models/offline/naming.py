@@ -19,6 +19,7 @@ from memory_v2.text.speakers import speakers
 from memory_v2.text.words import content_words, general, has_cjk, plain, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.path import TakenPaths, child_path
+from memory_v2.tree.source import is_source_line
 
 MAX_DESCRIPTION = 160
 """Limits a description written offline, in characters: about one line."""
@@ -179,7 +180,8 @@ def telling_words(blocks: Iterable[Block], most: int = 6) -> list[str]:
 def subjects(title: str, blocks: Iterable[Block]) -> str:
     """What a page of several statements holds: the words that most of them have, the first ones first. No numbers and
     days of the week: they change while the line stays. Empty if there are too few words to choose a page by."""
-    texts = texts_of(block for block in blocks if block.kind in _SPOKEN and block.kind != "heading")
+    spoken = (block for block in blocks if block.kind in _SPOKEN and block.kind != "heading")
+    texts = texts_of(block for block in spoken if not is_source_line(block))
     ignored = _ignored() | stopwords() | {stem(word) for word in words(title)}
     telling = (filter(_says, words(text)) for text in texts)
     said = ({stem(word): None for word in found if not any(map(str.isdigit, word))} for found in telling)
