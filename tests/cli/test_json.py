@@ -37,7 +37,7 @@ def test_a_page_is_told_with_its_text_and_size(grown: Program) -> None:
 
 def test_hits_are_told_with_all_they_have(grown: Program) -> None:
     told = grown.quick("search", "--json", "-n", "1", "pytest").json
-    assert told.keys() == {"query", "results", "answered", "decided_by", "degraded", "cost", "trace"}
+    assert told.keys() == {"query", "results", "answered", "verdict", "decided_by", "degraded", "cost", "trace"}
     (hit,) = told["results"]
     assert hit["path"] == "projects/silica"
     assert hit["lines"] == [3, 3]

@@ -223,9 +223,12 @@ def created(name: str) -> Step:
     return Step("create", name, name.removesuffix(".md"), applied=True)
 
 
+SAID_TWICE = "Leeks are planted in March with a spade from the shed, ten in a row, and watered each evening until June."
+
+
 def a_scan() -> Scan:
-    silica = document("silica.md", f"# Silica\n\n- Port: 8080\n\nThe password is {SECRET}\n\n{LONG}\n")
-    log = document("2026-03-01.md", f"# 2026-03-01\n\n## Silica\n\n- Port: 8443\n\n{LONG}\n")
+    silica = document("silica.md", f"# Silica\n\n- Port: 8080\n\nThe password is {SECRET}\n\n{SAID_TWICE}\n")
+    log = document("2026-03-01.md", f"# 2026-03-01\n\n## Silica\n\n- Port: 8443\n\n{SAID_TWICE}\n")
     copy = document("copy.md", "# Beans\n\nBeans climb.\n")
     again = replace(copy, name="again.md", place="again", dead=("@gone",), notes=(f"look at password: {SECRET}",))
     return scan_of(
@@ -260,7 +263,7 @@ def test_what_a_person_should_look_at_is_found() -> None:
     assert told == [
         ("secret", "silica.md", 5, "this looks like a password or token: hu…"),
         ("contradiction", "silica.md", 3, "Port of Silica is 8080 here, and 8443 in 2026-03-01.md:5"),
-        ("duplicate", "silica.md", 7, f"also in 2026-03-01.md:7: {shorten(LONG, 60)}"),
+        ("duplicate", "silica.md", 7, f"also in 2026-03-01.md:7: {shorten(SAID_TWICE, 60)}"),
         ("dead-reference", "again.md", 0, "@gone"),
         ("remark", "again.md", 0, "look at password: hu…"),
     ]
