@@ -53,6 +53,7 @@ def test_hits_are_told_with_all_they_have(grown: Program) -> None:
         "section",
         "confidence",
         "signs",
+        "earlier",
         "relevance_score",
         "breadcrumb",
         "context",
