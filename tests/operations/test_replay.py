@@ -323,6 +323,7 @@ def test_what_was_read_and_has_been_changed_by_hand_since_is_told_and_nothing_is
     tmp_path: Path, change: Callable[[Memory, str], None]
 ) -> None:
     memory = two_writes(tmp_path)
+    memory.write("Silica has a logo.", "silica")  # with a third statement, the line of the page stays as it is
     names = [memory.write("Silica also uses ruff.", "silica").trace, memory.search("ruff").trace]
     for name in names:
         agrees(memory.replay(name))

@@ -64,7 +64,7 @@ def test_a_page_that_cannot_be_read_is_named_and_the_others_are_served(path: str
     assert memory.diff(memory.history()[-1].id).paths == tuple(sorted(others))
     for other in others:
         memory.write("Daffodils grow here.", other, "append")
-        assert memory.undo().changed_pages == [other]
+        assert other in memory.undo().changed_pages  # and the page whose line tells of it
         assert memory.history(other)[0].first.kind == "undo"
         memory.blame(other)
         assert memory.read(other) == before[other]
