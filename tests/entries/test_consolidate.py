@@ -146,7 +146,7 @@ def test_a_plan_is_refused_if_a_page_or_an_entry_has_changed_since(memory: Memor
     else:
         file.write_text(file.read_text().replace("90%", "91%"))
     before = files(tmp_path)
-    with pytest.raises(StorageConflict, match="obs-2026-02-16-001" if what == "gone" else what):
+    with pytest.raises(StorageConflict, match=rf"'memory'|{what}" if what != "gone" else "obs-2026-02-16-001"):
         memory.entries.consolidate(apply=True)
     assert files(tmp_path) == before
     memory.entries.consolidate()
