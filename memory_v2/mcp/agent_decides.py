@@ -62,17 +62,13 @@ def shown(question: Question, operation: str, seconds: float, again: bool = Fals
         if isinstance(one, ToolResult)
     ]
     messages = [one.prompt.text for one in news if isinstance(one, UserMessage)]
-    data = {"kind": kind_of(question), "operation": operation, "results": results, "messages": messages}
+    data = {"kind": kind_of(conversation), "operation": operation, "results": results, "messages": messages}
     further = Prompt("mcp/further", data).text
     return f"{_task(conversation, operation, seconds)}\n\n{further}" if again else further
 
 
-def kind_of(question: Question) -> str:
-    """What waits for the answer: `write`, for the place of a text, or `split`, for the parts of a page."""
-    return _kind(question.conversation)
-
-
-def _kind(conversation: Conversation) -> str:
+def kind_of(conversation: Conversation) -> str:
+    """What is asked for: `write`, for the place of a text, or `split`, for the parts of a page."""
     return "write" if isinstance(conversation.brief, WriteBrief) else "split"
 
 
@@ -112,7 +108,7 @@ def _last_answer(conversation: Conversation) -> int:
 def _task(conversation: Conversation, operation: str, seconds: float, knows_rules: bool = False) -> str:
     data = {
         "knows_rules": knows_rules,
-        "kind": _kind(conversation),
+        "kind": kind_of(conversation),
         "operation": operation,
         "time": f"{seconds:g} seconds" if seconds < 120 else f"{seconds / 60:.2g} minutes",
         "system": conversation.system.text,

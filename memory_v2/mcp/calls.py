@@ -295,7 +295,9 @@ class ToolCalls:
         operation = arguments.get("operation")
         if not isinstance(operation, str) or operation not in self._kept:
             open_calls = [
-                f"the {kind_of(one.question)} {name}" for name, (one, _) in self._kept.items() if one.question
+                f"the {kind_of(one.question.conversation)} {name}"
+                for name, (one, _) in self._kept.items()
+                if one.question is not None
             ]
             raise ToolProblem(
                 f"no operation {str(operation)[:40]!r} waits for a decision; those that wait: "

@@ -129,7 +129,7 @@ class SearchResult:
     from, if that was told when it was written. `confidence` says how much of what the question asks for is in it or
     in the headings above it, from 0 to 1: the share of the question's telling words, by their rarity.
     `signs` are what the program ranked it by: each in words, with the points that it added. A newer version of a fact
-    comes before it whatever the points; then the fact is marked as `earlier`.
+    comes before it whatever the points; then the fact is marked as `earlier`, if it is an answer itself.
     """
 
     path: str

@@ -149,6 +149,10 @@ def _has(days: Span | PartialDate, day: date) -> bool:
     return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
 
 
+MEANT = 0.65
+"""How near in meaning, as a cosine, a place is at least that is surely an answer whatever its words."""
+
+
 def with_confidence(
     found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
 ) -> list[SearchResult]:
@@ -164,10 +168,6 @@ def with_confidence(
 def _nearness(place: SearchResult | Hit) -> float:
     """How near in meaning a place is to the question, as a cosine; 0 if nobody knows."""
     return dict(place.signs).get(STATEMENT, 0.0) / QUESTION[STATEMENT]
-
-
-MEANT = 0.65
-"""How near in meaning, as a cosine, a place is at least that is surely an answer whatever its words."""
 
 
 def verdict(
