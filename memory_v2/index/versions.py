@@ -23,6 +23,8 @@ COMPARED = 10
 """Among how many of the best places a newer version of the first one is looked for."""
 ENOUGH, ENOUGH_BELOW = 1.5, 1.75
 """The sum of signs from which on a later place is a version of the first one; and one that is as old, further down."""
+LEAST = 0.2
+"""The share of its content, or of that of the first place, that both have at least."""
 SAYS_CHANGE = 0.92
 """It says that something takes the place of something else, or that it speaks of the present."""
 AS_MUCH = 0.2
@@ -97,6 +99,8 @@ def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Ca
     if not changes and (content <= other or later.place.length > AS_LONG * first.place.length):
         return 0.0
     alike = len(content & other) / max(min(len(content), len(other)), 1)
+    if alike < LEAST:
+        return 0.0
     share = _weigh(found, both) / _weigh(found, asked)
     return share + alike + SAYS_CHANGE * changes + AS_MUCH * (both == asked)
 

@@ -513,3 +513,39 @@ def test_what_is_imported_without_a_day_has_none_until_it_is_written_anew(tmp_pa
         assert memory.search("When does the ferry leave?")[0].date is None
         memory.replace_text("ferry", "nine", "ten")
         assert memory.search("When does the ferry leave?")[0].date == datetime.now(UTC).date()
+
+
+def test_what_was_so_in_a_month_may_have_been_said_long_before() -> None:
+    now = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    said = {
+        "2026-01-05": "The monthly rent of the small yellow studio by the canal is 900.",
+        "2026-04-02": "We rent a van for the small yellow studio by the canal.",
+        "2026-04-20": "The porter has the keys.",
+    }
+    for day, line in said.items():
+        now = datetime.fromisoformat(f"{day}T09:00+00:00")
+        memory.write(line, "studio", "append")
+    assert (
+        memory.search("How much was the monthly rent of the small yellow studio by the canal in April?")[0].excerpt
+        == said["2026-01-05"]
+    )
+
+
+def test_a_later_text_that_shares_little_replaces_nothing() -> None:
+    now = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    agent = (
+        "The letting agent is Rowan Corvane of Petch & Lamb, 0117 496 0142, repairs@example.org; he answers mails "
+        "within a day, calls in the evening, and speaks Dutch."
+    )
+    for line in ("The agent of the band is Ada.", "Letting the dough rest is all.", "A phone is in the hall.", agent):
+        memory.write(line, "flat", "append")
+    now = datetime(2026, 6, 1, 9, tzinfo=UTC)
+    memory.write(
+        "Petch & Lamb write that from now on the boiler is serviced by Kestrel Heating instead, in May, and that both "
+        "keys of the cellar go back to the porter.",
+        "flat",
+        "append",
+    )
+    assert memory.search("What is the phone number of the letting agent at Petch & Lamb?")[0].excerpt == agent
