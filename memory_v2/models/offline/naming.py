@@ -85,8 +85,8 @@ class Terms:
 
     def __init__(self, texts: Sequence[str], of: Callable[[str], list[Term]] | None = None) -> None:
         self.texts = texts
-        found = {text: (of or terms_of)(text) for text in dict.fromkeys(texts)}
-        self.terms = [found[text] for text in texts]
+        terms = {text: (of or terms_of)(text) for text in dict.fromkeys(texts)}
+        self.terms = [terms[text] for text in texts]
         self._spread = Counter(term for terms in self.terms for term in set(terms))
 
     def counts(self, part: Iterable[int]) -> Counter[str]:
