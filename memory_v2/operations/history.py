@@ -23,7 +23,7 @@ from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import parse_page, read_page
+from memory_v2.tree.page import Page, parse_page, read_page
 from memory_v2.tree.path import ROOT, fold, is_entry, page_path
 
 UNDO = "undo"
@@ -162,8 +162,10 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
         try:
             draft.take(PageChange(change.path, change.after, change.before))
         except StorageConflict as error:
-            if _is_of_lines(change):  # they follow their pages
+            if _is_of_links(change) and (now := draft.before(change.path)):  # its lines follow their pages
                 del draft.staged[change.path]
+                if (page := _as_listed_before(now, change)).links != now.links:
+                    draft.put(page.stamped(context.now()))
                 continue
             raise NotAllowed(
                 f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
@@ -186,13 +188,26 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
     return result, is_split
 
 
-def _is_of_lines(change: PageChange) -> bool:
-    """Whether a page lists the same pages after a change, in other words, and is else the same."""
+def _is_of_links(change: PageChange) -> bool:
+    """Whether a page has other links after a change, or lists the same pages in other words, and is else the same."""
     if is_entry(change.path) or change.before is None or change.after is None:
         return False
-    before, after = (read_page(change.path, data) for data in (change.before, change.after))
-    targets = [[child.target for child in page.children] for page in (before, after)]
-    return before.body == after.body and targets[0] == targets[1]
+    return read_page(change.path, change.before).body == read_page(change.path, change.after).body
+
+
+def _as_listed_before(page: Page, change: PageChange) -> Page:
+    """A page that has changed since, without the links that a change of it added, and with those that it took away."""
+    before, after, now = (
+        {link_key(child.target): child for child in one.children}
+        for one in (
+            read_page(change.path, change.before or b""),
+            read_page(change.path, change.after or b""),
+            page,
+        )
+    )
+    page = page.without_children(lambda child: link_key(child.target) in after.keys() - before.keys())
+    gone = [before[key] for key in before if key not in after and key not in now]
+    return page.with_children((child.target, child.description) for child in gone)
 
 
 @operation("restore", changes="tree", recorded=True)

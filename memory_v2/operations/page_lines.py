@@ -28,13 +28,20 @@ MAX_REVISIONS = 1_000
 
 def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: bool) -> None:
     """Stages the lines of a page that quote what stood on it and is gone; what another page has now was only moved.
-    With `grown`, also those that the program has told of a page that has twice as much now."""
+    With `grown`, also those that the program has told of a page that has twice as much now. A line that is the opening
+    of its page follows that."""
     now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
+    was_opening, is_opening = opening(before.blocks), opening(after.blocks)
     for above, link in _listing(draft, graph, after.path):
-        is_own = link.description == opening(before.blocks) or is_of_subjects(link.description)
+        quotes_opening = link.description == was_opening
+        is_own = quotes_opening or is_of_subjects(link.description, before.blocks)
         lacking = now.lacks(link.description)
-        if (has_grown and is_own) or (lacking and _is_gone(draft, lacking, before, {after.path, above.path})):
-            line = (subjects(after.title, after.blocks) or opening(after.blocks)) if is_own else described(draft, after)
+        if (
+            (has_grown and is_own)
+            or (quotes_opening and is_opening != was_opening)
+            or (lacking and _is_gone(draft, lacking, before, {after.path, above.path}))
+        ):
+            line = (subjects(after.title, after.blocks) or is_opening) if is_own else described(draft, after)
             draft.put(draft.page(above.path).with_description(link.target, line).stamped(draft.context.now()))
 
 

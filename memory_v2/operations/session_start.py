@@ -22,6 +22,7 @@ from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.calendar import DAY
 from memory_v2.text.words import shorten, tokens
+from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, part
 
@@ -157,10 +158,12 @@ def _said_elsewhere(project: str, storage: MemoryStorage, pages: Container[str])
     said: list[tuple[str, str, str]] = []
     for path in sorted(changed, key=lambda one: (changed[one], one), reverse=True)[:MOST_LOOKED_THROUGH]:
         with suppress(PageNotFound, StorageError):
-            lines = part(read(storage, path))[0].splitlines() if time.monotonic() < end else []
+            page = parse_page(path, read(storage, path) if time.monotonic() < end else "")
+            written = (page.last_updated or changed[path]).date().isoformat()
+            lines = page.body.splitlines()
             for number, line in enumerate(lines):
                 if wanted <= _words(line) and not line.startswith("#") and not _SAID.search(line):
-                    day, written = _day(lines[number:]), changed[path].date().isoformat()
+                    day = _day(lines[number:])
                     where = f"{day}, page {path}" if day else f"page {path}, changed on {written}"
                     said.append((day or written, where, shorten(line, MAX_STATEMENT)))
     newest = sorted(said, reverse=True)[:MOST_STATEMENTS]

@@ -12,7 +12,7 @@ from memory_v2.operations.results import EntryResult
 from memory_v2.storage.history import Change
 from memory_v2.text.amounts import counted, size
 from memory_v2.text.words import plain, shorten
-from memory_v2.tree.block import decode, split_lines
+from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import parse_page
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def named(paths: Iterable[str]) -> str:
 def quoted(lines: Sequence[str]) -> str:
     """Lines in a sentence; of many, the first."""
     more = f" and {counted(len(lines) - MOST_QUOTED, 'more line')}" if len(lines) > MOST_QUOTED else ""
-    return ", ".join(repr(shorten(line, LONGEST_QUOTED)) for line in lines[:MOST_QUOTED]) + more
+    return ", ".join(repr(_cut(line, LONGEST_QUOTED)) for line in lines[:MOST_QUOTED]) + more
 
 
 def page_line(page: PageInfo) -> str:
@@ -139,17 +139,19 @@ def operation_line(operation: PastOperation) -> str:
 
 
 def gone_and_new(changes: Iterable[Change]) -> tuple[list[str], list[str]]:
-    """The lines that stood on a page before and stand on none now, without markup; and those that stood on none."""
+    """The lines that stood on a page before and stand on none now, but for their markup; and those that stood on
+    none. They are to the letter."""
     before: dict[str, list[str]] = {}
     after: dict[str, list[str]] = {}
+    spelled: dict[str, str] = {}
     for page in (page for change in changes for page in change.pages):
-        before.setdefault(page.path, _lines(page.path, page.before))
-        after[page.path] = _lines(page.path, page.after)
+        before.setdefault(page.path, _lines(page.path, page.before, spelled))
+        after[page.path] = _lines(page.path, page.after, spelled)
     left = Counter(line for lines in after.values() for line in lines)
     left.subtract(line for lines in before.values() for line in lines)
     gone = Counter({line: -count for line, count in left.items() if count < 0})
-    lost = [line for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)]
-    return lost, [line for line, count in left.items() if count > 0]
+    lost = [spelled[line] for lines in before.values() for line in dict.fromkeys(lines) if gone.pop(line, 0)]
+    return lost, [spelled[line] for line, count in left.items() if count > 0]
 
 
 def near(lines: Iterable[SimilarLine]) -> str:
@@ -158,7 +160,7 @@ def near(lines: Iterable[SimilarLine]) -> str:
     shown, room = list[str](), LONGEST_NEAR
     for line in lines:
         if len(line.text) <= room or not shown:
-            shown.append(f"`{line.path}`: {shorten(line.text, room)}")
+            shown.append(f"`{line.path}`: {_cut(line.text, room)}")
             room -= len(line.text)
     if not shown:
         return ""
@@ -167,7 +169,17 @@ def near(lines: Iterable[SimilarLine]) -> str:
     )
 
 
-def _lines(path: str, data: bytes | None) -> list[str]:
-    page = parse_page(path, decode(data or b""))
-    texts = (block.text for block in page.blocks if block.kind != "front matter")
-    return [told for text in texts for line in split_lines(text) if (told := plain(line).lstrip("# "))]
+def _lines(path: str, data: bytes | None, spelled: dict[str, str]) -> list[str]:
+    """The lines of a page without markup; `spelled` gets each to the letter."""
+    page, lines = parse_page(path, decode(data or b"")), list[str]()
+    for text in (block.text for block in page.blocks if block.kind != "front matter"):
+        for line in split_lines(text):
+            if told := plain(line).lstrip("# "):
+                spelled.setdefault(told, readable(line).strip().lstrip("# "))
+                lines.append(told)
+    return lines
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of a line to the letter: words to replace are taken from it."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

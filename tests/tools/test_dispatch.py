@@ -485,7 +485,7 @@ def test_words_are_replaced_to_the_letter_and_the_answer_quotes_what_is_gone(mem
     told(memory, "write_memory", content="Silica deploys on *Tuesdays*.\n\nAda signs.", path="silica")
     answer = dispatch(memory, "replace_in_memory", {"path": "silica", "old": "*Tuesdays*", "new": "Fridays"})
     assert "Silica deploys on Fridays.\n\nAda signs." in memory.read("silica")
-    assert "'Silica deploys on Tuesdays.'" in answer.text and answer.document["revision"] in answer.text
+    assert "'Silica deploys on *Tuesdays*.'" in answer.text and answer.document["revision"] in answer.text
     assert "Ada" not in answer.text
 
 

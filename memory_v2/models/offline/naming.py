@@ -48,8 +48,8 @@ _CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm]\b| [A-Z]{3,4}\b)
 _PARTS = re.compile(r"\s+[-–—|]+\s+|:\s+|\s*：\s*")
 _ENUMERATED = re.compile(r"[^\W\d_]+ \d{1,2}[a-z]?")
 _TRAILING = re.compile(r"""(?<![^\w)\]"'”’»…%+#!?])[^\w)\]"'”’»…%+#!?]+$""")
-LEAST_SUBJECTS = 3
-"""How many words tell more of a page than its first sentence does."""
+LEAST_SUBJECTS, MOST_SUBJECTS = 3, 24
+"""How many terms tell more of a page than its first sentence does, and how many are tried."""
 _SPOKEN = frozenset(["heading", "paragraph", "item", "quote"])
 _SURFACE = re.compile(r"[^\W_][\w'’+#.-]*[\w+#]|[^\W_]")
 _NOISE = re.compile(r"[`*_>#|\[\]()!~]+|https?://\S+|<[^<>]*>|\{[%{#][^{\n]*?[%#}]\}")
@@ -185,25 +185,23 @@ def telling_words(blocks: Iterable[Block], most: int = 6) -> list[str]:
 
 
 def subjects(title: str, blocks: Iterable[Block]) -> str:
-    """What a page of several statements holds: the words that most of them have, the first ones first. No numbers and
-    days of the week: they change while the line stays. Empty if there are too few words to choose a page by."""
-    spoken = (block for block in blocks if block.kind in _SPOKEN and block.kind != "heading")
-    texts = texts_of(block for block in spoken if not is_source_line(block))
-    ignored = _ignored() | stopwords() | {stem(word) for word in words(title)}
-    telling = (filter(_says, words(text)) for text in texts)
-    said = ({stem(word): None for word in found if not any(map(str.isdigit, word))} for found in telling)
-    counted = Counter(term for terms in said for term in terms if term not in ignored)
-    spelled, line = surfaces_of(texts), ""
-    for term, _ in counted.most_common() if len(texts) > 1 else ():
-        longer = f"{line}; {spelled.get(term, term)}" if line else spelled.get(term, term)
-        line = longer if len(longer) <= MAX_DESCRIPTION else line
+    """What a page of several statements holds: their telling terms, but those of the title. No numbers and days of the
+    week: they change while the line stays. Empty if there are too few terms to choose a page by."""
+    spoken = [block for block in blocks if block.kind in _SPOKEN and block.kind != "heading"]
+    texts, line = texts_of(block for block in spoken if not is_source_line(block)), ""
+    of_title = set(terms_of(title))
+    for term in Terms(texts).telling(range(len(texts)), MOST_SUBJECTS, least=1) if len(texts) > 1 else ():
+        longer = f"{line}; {term}" if line else term
+        if of_title.isdisjoint(terms_of(term)) and len(longer) <= MAX_DESCRIPTION:
+            line = longer
     return line if line.count("; ") >= LEAST_SUBJECTS - 1 else ""
 
 
-def is_of_subjects(line: str) -> bool:
-    """Whether the line of a page tells it by `subjects`."""
-    subjects_named = line.split("; ")
-    return len(subjects_named) > 1 and all(len(words(name)) == 1 for name in subjects_named)
+def is_of_subjects(line: str, blocks: Iterable[Block]) -> bool:
+    """Whether the line of a page with these blocks tells it by `subjects`: by words of its own, one or two each."""
+    told = [words(term) for term in line.split("; ")]
+    own = {stem(word) for text in texts_of(blocks) for word in words(text)}
+    return len(told) >= LEAST_SUBJECTS and all(1 <= len(term) <= 2 and own.issuperset(map(stem, term)) for term in told)
 
 
 def is_common_heading(heading: str) -> bool:
