@@ -452,6 +452,8 @@ class Memory:
         Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
         `PageNotFound`, `StorageError`.
         """
+        if apply:
+            self.entries.pick_up()
         return self._engine.run(operations.forget.forget, text, path, lines, apply)
 
     def import_batch(self, batch: Batch) -> ImportResult:
