@@ -180,6 +180,7 @@ def _lines(path: str, data: bytes | None, spelled: dict[str, str]) -> list[str]:
     return lines
 
 
-def _cut(text: str, most: int) -> str:
-    """The beginning of a line to the letter: words to replace are taken from it."""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+def _cut(line: str, most: int) -> str:
+    """The beginning of what a line says, to the letter: words to replace are taken from it."""
+    said = line.lstrip("-+># ")
+    return said if len(said) <= most else f"{said[: most - 1].rstrip()}…"
