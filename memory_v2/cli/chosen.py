@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from memory_v2.cli.output import tell, working
 from memory_v2.errors import PageNotFound, SilicaError, UsageError
-from memory_v2.locations import PROJECT_MEMORY, keep_out_of_git, persona_memory, project_folder, worktree
+from memory_v2.locations import (
+    PROJECT_MEMORY,
+    keep_out_of_git,
+    persona_memory,
+    project_folder,
+    project_memory,
+    worktree,
+)
 from memory_v2.tree.path import similar_paths
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ class ChosenMemory:
             raise UsageError(f"give {' or '.join(given)}: each of them chooses the memory")
         checkout = project and worktree(project)
         project = project and project_folder(project)
-        folder = persona_memory(persona) if persona is not None else project and project / PROJECT_MEMORY
+        folder = persona_memory(persona) if persona is not None else project and project_memory(project)
         path = str(folder) if folder else path
         return cls(path, model, project, persona, checkout)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_v2.cli.chosen import ChosenMemory
 from memory_v2.errors import InvalidSetting, StorageError
 from memory_v2.locations import project_memory
 from memory_v2.memory import Memory
@@ -57,3 +58,6 @@ def test_the_memory_of_a_project_is_inside_the_project(tmp_path: Path, name: str
     (project / name).symlink_to(victim)
     with pytest.raises(InvalidSetting, match="symbolic link"):
         project_memory(project)
+    with pytest.raises(InvalidSetting, match="symbolic link"):
+        ChosenMemory.from_options(None, None, project, None)
+    assert [*victim.iterdir()] == []
