@@ -97,7 +97,9 @@ def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, sessi
 
 def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str) -> None:
     tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
-    assert hawk.get(f"/context/{session}", headers={"If-None-Match": tag}).status_code == 304
+    for known in (tag, f"W/{tag}", f'"other", {tag}'):
+        assert hawk.get(f"/context/{session}", headers={"If-None-Match": known}).status_code == 304
+    assert hawk.get(f"/context/{session}", headers={"If-None-Match": '"other"'}).status_code == 200
 
 
 def test_a_context_that_was_read_is_answered_without_its_tables(
@@ -215,3 +217,19 @@ def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
     assert len(shared.parts.store.events_after(before)) == 1
     other = client.post("/handoff", json=body | {"instructions": "x"}, headers={"Idempotency-Key": session})
     assert (other.status_code, code(other)) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+def test_an_idempotency_key_is_for_one_source_and_one_query(shared: Running) -> None:
+    tenant, again = f"tenant-{uuid.uuid4()}", {"Idempotency-Key": "one"}
+    client = shared.client("*", tenant)
+    first = client.post("/entries", json={"data": {}}, headers=again | {"X-Memory-Source": "hawk"})
+    other = client.post("/entries", json={"data": {}}, headers=again | {"X-Memory-Source": "owl"})
+    assert (first.status_code, code(other)) == (201, "IDEMPOTENCY_KEY_REUSED")
+    asked = {"from": {"id": "S"}, "to": {"type": "agent", "id": "*"}}
+    handoff = client.post("/handoff", json=asked).json()["handoff_id"]
+    claim = client.post(f"/handoff/{handoff}/claim").json()["claim_id"]
+    renewed, wrong = (
+        client.post(f"/handoff/{handoff}/renew", params={"claim_id": name}, headers={"Idempotency-Key": "two"})
+        for name in (claim, "another")
+    )
+    assert (renewed.status_code, code(wrong)) == (200, "IDEMPOTENCY_KEY_REUSED")

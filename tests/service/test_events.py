@@ -160,8 +160,9 @@ def test_a_cursor_before_what_is_kept_has_to_load_the_state_again(shared: Runnin
         assert told(listening)["event"] == "resync_required"
 
 
-def test_a_ticket_opens_one_socket(shared: Running, tenant: str) -> None:
-    hawk = shared.client("hawk", tenant)
+@pytest.mark.parametrize("suffix", ["", ".example.org"])
+def test_a_ticket_opens_one_socket(shared: Running, tenant: str, suffix: str) -> None:
+    hawk = shared.client("hawk", tenant + suffix)
     ticket = hawk.post("/ticket").json()["ticket"]
     address = f"{shared.address.replace('http', 'ws')}{BASE}/ws?cursor=&ticket={ticket}"
     with connect(address, proxy=None) as listening:
