@@ -8,6 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import event
 
+from tests.service.conftest import Mark
 from tests.service.running import Running
 
 EXAMPLE = {
@@ -156,7 +157,7 @@ def test_a_patch_that_does_not_fit_changes_nothing(
     assert hawk.get(f"/context/{session}").headers["etag"] == tag
 
 
-def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str) -> None:
+def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str, mark: Mark) -> None:
     shared.client("hawk").post("/context", json={"session_id": session})
 
     def append(name: str) -> None:
@@ -172,6 +173,7 @@ def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: s
         thread.join()
     kept = shared.client("hawk").get(f"/context/{session}").json()["context"]["working"]["key_decisions"]
     assert len(kept) == len(set(kept)) == 200
+    mark(2, f"{len(kept)} of 200 changes by 8 agents kept")
 
 
 def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
@@ -193,7 +195,7 @@ def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
         shared.clock.moved = 0.0
 
 
-def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
+def test_a_request_is_carried_out_once(shared: Running, session: str, mark: Mark) -> None:
     body = {"from": {"id": session}, "to": {"type": "agent", "id": "owl"}}
     before = shared.parts.store.event_bounds()[1]
     answers: list[httpx.Response] = []
@@ -217,6 +219,7 @@ def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
     assert len(shared.parts.store.events_after(before)) == 1
     other = client.post("/handoff", json=body | {"instructions": "x"}, headers={"Idempotency-Key": session})
     assert (other.status_code, code(other)) == (422, "IDEMPOTENCY_KEY_REUSED")
+    mark(7, f"{len(answers)} equal requests: 1 row, 1 event, 1 answer")
 
 
 def test_an_idempotency_key_is_for_one_source_and_one_query(shared: Running) -> None:

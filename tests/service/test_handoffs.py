@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from memory_v2.service import tables
+from tests.service.conftest import Mark
 from tests.service.running import Running
 from tests.service.test_contexts import code
 
@@ -73,7 +74,7 @@ def test_an_invalid_handoff_is_told_by_its_code(hawk: httpx.Client, wrong: dict[
     assert (answer.status_code, code(answer)) == (422, "INVALID_HANDOFF")
 
 
-def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client) -> None:
+def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client, mark: Mark) -> None:
     handoff = request(hawk, to={"type": "agent", "id": "*"})
     clients = [shared.client(f"worker{number}") for number in range(50)]
     answers: list[httpx.Response] = []
@@ -87,6 +88,7 @@ def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client) -> None
         thread.join()
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 49
     assert {code(answer) for answer in answers if answer.status_code == 409} == {"HANDOFF_ALREADY_CLAIMED"}
+    mark(8, f"1 of {len(answers)} claimers")
 
 
 def test_a_dead_claimer_loses_its_claim(shared: Running, hawk: httpx.Client, owl: httpx.Client) -> None:
