@@ -18,7 +18,7 @@ from memory_v2.index import full_text
 from memory_v2.index.candidates import candidates
 from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
-from memory_v2.index.ranking import Ranked, rank, signals
+from memory_v2.index.ranking import Ranked, Scale, rank, signals
 from memory_v2.index.terms import Question
 from memory_v2.index.weights import QUESTION
 
@@ -65,10 +65,10 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
     ) -> list[Ranked]:
         near = meant.nearness(found.places.values()) if meant else None
         every = candidates(question, found, near=near)
-        best = [max(scores) or 1.0 for scores in zip(*(one.words.scores for one in every), strict=True)]
+        scale = Scale.of(every)
         every = [one for one in every if one.answers]
         if by is QUESTION and every and not told:
-            rows = [dict(signals(question, found, one, best)) for one in every]
+            rows = [dict(signals(question, found, one, scale)) for one in every]
             shown = [frozenset(shows(found.paths[one.place.page][0], one.place)) for one in every]
             older = np.array([bool(one & before) and not one & wanted for one in shown])
             table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])

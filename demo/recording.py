@@ -46,7 +46,7 @@ def lines() -> Iterator[tuple[str, str, float]]:
     at = 0.0
     with tempfile.TemporaryDirectory() as home:
         folder = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-        environment = {"HOME": home, "PATH": folder, "LANG": "C.UTF-8"}
+        environment = {"HOME": home, "PATH": folder, "LANG": "C.UTF-8", "SILICA_MEMORY_DENSE": "off"}
         for said, command in SCENES:
             if said:
                 yield "said", said, at

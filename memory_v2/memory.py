@@ -447,11 +447,11 @@ class Memory:
     ) -> Plan:
         """Takes something out of the pages, the history, traces, pending notes, the index, leftovers and old versions
         in a bucket, for good: a `text`, to the letter; a page `path`; or `lines` of it, such as `3-5`. Without `apply`
-        it changes nothing and tells where it is. The history says that something was forgotten, not what.
-
-        Revisions since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`,
-        `PageNotFound`, `StorageError`.
-        """
+        it changes nothing and tells where it is. The history says that something was forgotten, not what. Revisions
+        since the first that held it get new ids. Raises `InvalidText`, `InvalidSetting`, `NotAllowed`, `PageNotFound`,
+        `StorageError`."""
+        if apply:
+            self.entries.pick_up()
         return self._engine.run(operations.forget.forget, text, path, lines, apply)
 
     def import_batch(self, batch: Batch) -> ImportResult:

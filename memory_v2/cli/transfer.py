@@ -74,15 +74,17 @@ def bring_in(
         raise misuse("--max-cost is not a number of dollars")  # no cost would ever reach it
     if dry_run and report_file:
         raise UsageError("--report tells what was done, and --dry-run does nothing: leave one of them out")
+    paths = [path.expanduser() for path in paths]
     with working("reading"):
-        scans = scan_paths([path.expanduser() for path in paths], format_name)
+        scans = scan_paths(paths, format_name)
     if must_be_empty:
         check_empty(memory, scans[0][0])
     plans: list[Plan] = []
     error: SilicaError | None = None
     with working("planning"):
+        for path in paths:  # beside a memory, a single file may be read, and its folder not
+            check_apart(memory, path)
         for source, scan in scans:
-            check_apart(memory, source)
             plans.append(
                 read_plan(plan_file, memory, scan, source)
                 if plan_file

@@ -16,12 +16,12 @@ from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import ConsolidateBrief, Observed
 from memory_v2.operations.commit import commit
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.decision import redescribed, taken_out
 from memory_v2.operations.draft import Draft, name_sources
 from memory_v2.operations.guard import denied_by, missing_from
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.write import ensure_page, write_brief
 from memory_v2.operations.write_calls import NewBlocks, Replace
+from memory_v2.operations.write_changes import redescribed, taken_out
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.text.calendar import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words

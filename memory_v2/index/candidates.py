@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from statistics import fmean
 
 from memory_v2.index.coverage import Standing, Windows
 from memory_v2.index.lookup import Found
@@ -28,9 +27,6 @@ _DEEPEST = 5
 """How many steps below the root a title stands at most, for the ranking."""
 _NUMBERED = re.compile(r"-\d+\Z")
 """The end of the path of a page whose name was taken by another."""
-_MEANT = 0.25
-"""How near in meaning, as a cosine, a place is at least that answers without a word of the question. The answers to
-thirty questions in quite other words (`bench.personas`) were all about as near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +43,8 @@ class Candidate:
     """How much the question is the title or the heading of the place."""
     deep: int
     """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
-    near: float
-    """How near it is in meaning, as a cosine."""
+    near: float | None
+    """How near it is in meaning, as a cosine, if that is known."""
     linked: float = 0.0
     """Which part of the question, weighed by rarity, it lacks and a place has that links to its page."""
 
@@ -65,10 +61,10 @@ class Candidate:
     @property
     def answers(self) -> bool:
         """Whether it answers at all: by its own words or those above it, by its day, by the words around it, or by its
-        meaning."""
+        meaning, if that is known."""
         near = self.words
         by_words = near.own or near.context or self.day or self.named or (self.is_talk and near.wide)
-        return bool(by_words) or self.near >= _MEANT
+        return bool(by_words) or self.near is not None
 
 
 def candidates(
@@ -76,14 +72,13 @@ def candidates(
 ) -> list[Candidate]:
     """All places that were found, in their order; with `is_title`, it is told how much the question is a title."""
     windows, near = Windows(found), near or {}
-    average = fmean(near.values()) if near else 0.0
     places = [found.places[place] for place in found.candidates]
-    every = [_candidate(question, found, windows, one, near.get(one.id, average), is_title) for one in places]
+    every = [_candidate(question, found, windows, place, near.get(place.id), is_title) for place in places]
     return _linked(_led(every, found), found, windows)
 
 
 def _candidate(
-    question: Question, found: Found, windows: Windows, place: Place, near: float, is_title: bool
+    question: Question, found: Found, windows: Windows, place: Place, near: float | None, is_title: bool
 ) -> Candidate:
     if place.speaker:
         named = place.speaker in question.names

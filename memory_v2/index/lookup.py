@@ -57,8 +57,8 @@ class Meant(Protocol):
         """How near these places are, as the cosine of the nearest of their statements; those that have no vector are
         not among them."""
 
-    def alike(self, one: Place, other: Place) -> float:
-        """How near two places are to each other, as a cosine; 0 if one has no vector."""
+    def alike(self, one: Place, other: Place) -> float | None:
+        """How near two places are to each other, as a cosine; `None` if one has no vector."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from statistics import fmean
 
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
@@ -47,15 +48,15 @@ def rank(
     meant: Meant | None = None,
 ) -> list[Ranked]:
     """The best candidates that answer the question at all, best first. `meant` tells how near they are in meaning; then
-    those that share no word with the question may answer too, and one of which it tells nothing counts as the average
-    does."""
+    those that share no word with the question may answer too."""
     near = meant.nearness(found.places.values()) if meant else None
     every = candidates(question, found, is_title=weights.TITLE in by, near=near)
-    best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
+    scale = Scale.of(every)
     scored = []
     for candidate in every:
         if candidate.answers:
-            points = {name: by[name] * value for name, value in signals(question, found, candidate, best) if name in by}
+            told = signals(question, found, candidate, scale)
+            points = {name: by[name] * value for name, value in told if name in by}
             scored.append((sum(points.values()), points, candidate))
     scored.sort(key=lambda row: (-row[0], found.paths[row[2].place.page][0], row[2].place.first_line))
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
@@ -80,19 +81,38 @@ def rank(
     ]
 
 
-def signals(
-    question: Question, found: Found, candidate: Candidate, best: Sequence[float]
-) -> Iterator[tuple[str, float]]:
-    """What speaks for a place, before it is weighed. Each score by words is divided by the `best` one of its kind."""
-    own, near, wide, whole = (score / most for score, most in zip(candidate.words.scores, best, strict=True))
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the words of a place are measured by."""
+
+    best: Sequence[float]
+    """The best score of each kind."""
+    part: float
+    """How much words count. Beside meaning they count for as much of the question as one place has of it in words: of
+    a question that is asked in quite other words, a stray word says little."""
+    average: float
+    """How near in meaning the places are, for one of which that is not known."""
+
+    @classmethod
+    def of(cls, every: Sequence[Candidate]) -> Scale:
+        """The scale for these places."""
+        best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
+        if known := [candidate.near for candidate in every if candidate.near is not None]:
+            return cls(best, max(candidate.words.told for candidate in every), fmean(known))
+        return cls(best, 1.0, 0.0)
+
+
+def signals(question: Question, found: Found, candidate: Candidate, scale: Scale) -> Iterator[tuple[str, float]]:
+    """What speaks for a place, before it is weighed."""
+    own, near, wide, whole = (score / most for score, most in zip(candidate.words.scores, scale.best, strict=True))
     place = candidate.place
-    yield weights.WORDS, own
-    yield weights.NEAR, near
+    yield weights.WORDS, own * scale.part
+    yield weights.NEAR, near * scale.part
     yield weights.AROUND, wide if candidate.is_talk else 0.0
     yield weights.BESIDE, wide
-    yield weights.SECTION, whole
-    yield weights.TOLD, candidate.words.told
-    yield weights.OWN, candidate.words.alone
+    yield weights.SECTION, whole * scale.part
+    yield weights.TOLD, candidate.words.told * scale.part
+    yield weights.OWN, candidate.words.alone * scale.part
     yield weights.ABOVE, candidate.words.context if place.kind != "child link" else 0.0
     yield weights.TITLE, candidate.titled
     yield weights.DEPTH, candidate.deep
@@ -103,7 +123,7 @@ def signals(
     yield weights.TIME, bool(question.when and place.temporal)
     yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
-    yield weights.STATEMENT, candidate.near
+    yield weights.STATEMENT, scale.average if candidate.near is None else candidate.near
     if question.phrases:
         flat = flattened(place.text)
         yield weights.PHRASE, any(phrase in flat for phrase in question.phrases)

@@ -31,9 +31,10 @@ AS_LONG = 3
 """How many times as long as the first place a version is at most that does not say that something has changed: a table
 or a block of code has many words."""
 
-ALIKE, FURTHER = 0.6, 0.15
+ALIKE, FURTHER, UNLIKE = 0.6, 0.15, 0.4
 """As cosines: how near a later place is at least to the first one if it is a version of it by its meaning, and how much
-further from the question it may be. With .2 as the latter, facts about other things are taken for versions."""
+further from the question it may be; and below what it is none, whatever its words. With .2 as the second, facts about
+other things are taken for versions."""
 
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
@@ -56,12 +57,15 @@ def versions_of_first(
             continue
         newest = best[versions[0]].place
         is_below = _is_below(other.place, newest, said)
+        alike = meant.alike(other.place, first.place) if meant else None
+        if alike is not None and alike < UNLIKE:
+            continue
         if is_below:
             is_version = _speaks_for_it(question, found, other, first, is_later=False) >= ENOUGH_BELOW
         else:
             is_version = _is_later(other.place, first.place, said) and (
                 _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
-                or (meant is not None and _means_the_same(question, other, first, meant))
+                or (alike is not None and alike >= ALIKE and _is_as_near(question, other, first))
             )
         if is_version:
             is_newest = is_below or _is_later(other.place, newest, said)
@@ -97,14 +101,10 @@ def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Ca
     return share + alike + SAYS_CHANGE * changes + AS_MUCH * (both == asked)
 
 
-def _means_the_same(question: Question, later: Candidate, first: Candidate, meant: Meant) -> bool:
-    """Whether a later place is about as near to the question as the first one, near to that, and has its names."""
+def _is_as_near(question: Question, later: Candidate, first: Candidate) -> bool:
+    """Whether a later place is about as near to the question as the first one, and has its names."""
     names = {*first.words.matched} & question.proper
-    return (
-        names.issubset(later.words.matched)
-        and later.near >= first.near - FURTHER
-        and meant.alike(later.place, first.place) >= ALIKE
-    )
+    return names.issubset(later.words.matched) and (later.near or 0.0) >= (first.near or 0.0) - FURTHER
 
 
 def _weigh(found: Found, terms: Set[str]) -> float:

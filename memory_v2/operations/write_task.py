@@ -11,21 +11,6 @@ from memory_v2.agent.task import Tool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
-from memory_v2.operations.decision import (
-    Account,
-    CreatedPage,
-    Described,
-    PageChanges,
-    SaidAlready,
-    Seen,
-    added_to,
-    found_among,
-    listed_as,
-    numbers_on,
-    redescribed,
-    taken_out,
-    words_above,
-)
 from memory_v2.operations.draft import Draft, known_page
 from memory_v2.operations.guard import (
     check_child,
@@ -42,6 +27,7 @@ from memory_v2.operations.guard import (
     stale_values,
     words_told,
 )
+from memory_v2.operations.page_views import listed_as
 from memory_v2.operations.write_calls import (
     Call,
     CreatePage,
@@ -53,6 +39,20 @@ from memory_v2.operations.write_calls import (
     Remove,
     Replace,
     RewritePage,
+)
+from memory_v2.operations.write_changes import (
+    Account,
+    CreatedPage,
+    Described,
+    PageChanges,
+    SaidAlready,
+    Seen,
+    added_to,
+    found_among,
+    numbers_on,
+    redescribed,
+    taken_out,
+    words_above,
 )
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, take_runs

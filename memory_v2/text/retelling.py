@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from memory_v2.text.lists import opposites
-from memory_v2.text.words import content_words, general, matcher, words
+from memory_v2.text.words import composed, content_words, general, matcher, words
 
 T = TypeVar("T")
 Said: TypeAlias = tuple[frozenset[str], Mapping[str, tuple[str, ...]]]
@@ -47,8 +47,8 @@ def lost_words(text: str, told: str) -> list[str]:
     free = general() | {word for few, others in _TWO_MEANINGS if few.intersection(own) for word in others}
     lost = [word for word in content_words(text) if word not in free and not _is_told(word, said)]
     lost += [word for word in own if word in opposites() and word not in said[0]]
-    plain = unicodedata.normalize("NFKC", told)
-    lost += [name for name in _KATAKANA.findall(unicodedata.normalize("NFKC", text)) if name not in plain]
+    plain = composed(told, "NFKC")
+    lost += [name for name in _KATAKANA.findall(composed(text, "NFKC")) if name not in plain]
     if not text.isascii():
         lost += [one for one in matcher(_HAN).findall(text) if one not in _EMPTY_HAN and one not in told]
     return list(dict.fromkeys(lost))

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache
 
 from memory_v2.text.lists import empty_names
-from memory_v2.text.words import unaccented
+from memory_v2.text.words import composed, unaccented
 
 _DEVICE = re.compile(r"con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9]")
 _MAX_BYTES = 100
@@ -22,12 +22,12 @@ def slug(words: str, limit: int = 48) -> str:
     The name is valid for a page on every file system, Windows included.
     """
     kept: list[str] = []
-    for c in unicodedata.normalize("NFC", _APOSTROPHE.sub("", words).lower()):
+    for c in composed(_APOSTROPHE.sub("", words).lower()):
         category = unicodedata.category(c)
         # A mark belongs to the letter before it. Alone, such as the one that colours an emoji, it would be invisible.
         mark = category in ("Mn", "Mc") and bool(kept) and kept[-1] != "-"
         kept.append(c if category[0] == "L" or category == "Nd" or mark else "-")
-    name = unicodedata.normalize("NFC", re.sub(r"-{2,}", "-", "".join(kept)).strip("-"))
+    name = composed(re.sub(r"-{2,}", "-", "".join(kept)).strip("-"))
     name = _cut(name, max(0, min(limit, _MAX_BYTES)))
     return f"{name}-notes" if _DEVICE.fullmatch(name) else name
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import Literal
 
 from memory_v2.text.lists import DATA, read_words, stopwords
@@ -28,6 +29,7 @@ _ASCII_WORD = "[0-9A-Za-z]++"
 # All of the above is among these, but no emoji, and no sign for bytes that are not UTF-8. The large classes take 12 ms
 # to compile, which a text without them should not pay.
 _BEYOND_LATIN = re.compile("[^\0-\u02ff\u1800-\u2e7f\ufe00-\ufe0f\ufeff\ufffd\U0001f000-\U0001faff]")
+_MANY_MARKS = re.compile(r"[^\w\s\0-\x7f]{30,}")
 _APOSTROPHES = "'’‘ʼ＇"
 _A_CJK, _AN_APOSTROPHE, _A_MARK = f"[{_CJK}]", f"[{_APOSTROPHES}]", f"[,{_APOSTROPHES}]"
 
@@ -60,18 +62,29 @@ def matcher(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def composed(text: str, form: Literal["NFC", "NFD", "NFKC"] = "NFC") -> str:
+    """The text in a normal form. Of marks behind one letter, `unicodedata` alone would take quadratic time to put them
+    in order."""
+    return unicodedata.normalize(form, text if text.isascii() else _MANY_MARKS.sub(_in_order, text))
+
+
+def _in_order(run: re.Match[str]) -> str:
+    parts = groupby(run[0], key=lambda c: unicodedata.combining(c) > 0)
+    return "".join("".join(sorted(part, key=unicodedata.combining) if marks else part) for marks, part in parts)
+
+
 def folded(text: str) -> str:
     """The text with its case folded, in NFC."""
     if text.isascii():
         return text.lower()
     # Folding is stable only after decomposition (Unicode 3.13, D145).
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    return composed(composed(text, "NFD").casefold())
 
 
 def unaccented(text: str) -> str:
     """The text with its case folded and without accents, in NFC."""
-    decomposed = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
+    decomposed = composed(text.casefold(), "NFD")
+    return composed("".join(c for c in decomposed if unicodedata.category(c) != "Mn"))
 
 
 def is_latin(text: str) -> bool:
@@ -90,7 +103,7 @@ def words(text: str) -> list[str]:
     Identifiers, versions and host names stay whole. English `'s` and `'ll` and French `l'` and `qu'` are cut off; other
     apostrophes disappear (`don't` becomes `dont`). Scripts without spaces give overlapping pairs of characters.
     """
-    plain = unicodedata.normalize("NFC", text)
+    plain = composed(text)
     if plain.isascii():
         found = [token.lower() for token in _token("ascii").findall(plain)]
     elif is_latin(plain):
@@ -114,7 +127,7 @@ def words(text: str) -> list[str]:
 
 def unbroken_words(text: str) -> list[str]:
     """The words of `text` in order, as `words` gives them, but each run of a script without spaces as one word."""
-    plain = unicodedata.normalize("NFC", text)
+    plain = composed(text)
     if plain.isascii():
         return words(plain)
     parts = matcher(f"({_UNSPACED_RUN})").split(plain)
@@ -200,7 +213,7 @@ def normal(text: str) -> str:
         bare = matcher(_NO_TEXT).sub("", plain) if _is_emphasised(plain) else plain
         lines = "\n".join(bare.rstrip().rstrip(_ENDS).splitlines())
         # Compose again: removing a mark may leave a letter before an accent.
-        shorter = unicodedata.normalize("NFC", " ".join(" ".join(matcher(_BEHIND_MARKS).findall(lines)).split()))
+        shorter = composed(" ".join(" ".join(matcher(_BEHIND_MARKS).findall(lines)).split()))
         # Removing one mark may expose another ("#." becomes "#"); after the first round one line is left.
         if shorter == plain or not _has_marks(shorter):
             return shorter

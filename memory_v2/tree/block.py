@@ -136,6 +136,8 @@ def split_lines(text: str) -> list[str]:
     """The lines with their line ends. As in Markdown, only CR, LF and CRLF end a line."""
     if "\r" in text:
         return _LINE.findall(text)
+    if text.find("\n") == len(text) - 1 >= 0:  # most blocks are one line
+        return [text]
     *ended, last = text.split("\n")
     lines = [line + "\n" for line in ended]
     return [*lines, last] if last else lines

@@ -50,8 +50,9 @@ def link_key(target: str) -> str | None:
         return None
 
 
-def find_links(block: Block) -> list[Link]:
-    """The links of a block, in order, with their positions in its text. Code, front matter and pieces have no links."""
+def find_links(block: Block, place: int = 0) -> list[Link]:
+    """The links of a block, in order, with their positions in a text in which the block begins at `place`. Code, front
+    matter and pieces have no links."""
     if "[[" not in block.text or block.kind in ("fence", "code", "html", "front matter", "piece"):
         return []
     links = []
@@ -59,8 +60,8 @@ def find_links(block: Block) -> list[Link]:
         for opening in _open_brackets(text):
             if found := LINK.match(text, opening):
                 target, heading, words = found.groups()
-                at = start + found.start()
-                links.append(Link(target, at, start + found.end(), heading or "", words or ""))
+                at = place + start
+                links.append(Link(target, at + found.start(), at + found.end(), heading or "", words or ""))
     return links
 
 

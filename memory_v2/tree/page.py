@@ -229,11 +229,7 @@ class Page:
         for line in split_lines(self.links):
             places.append((start, Block(line)))
             start += len(line)
-        return tuple(
-            (replace(link, start=start + link.start, end=start + link.end), start + link.start in listing)
-            for start, block in places
-            for link in find_links(block)
-        )
+        return tuple((link, link.start in listing) for start, block in places for link in find_links(block, start))
 
     @cached_property
     def link_keys(self) -> frozenset[str]:

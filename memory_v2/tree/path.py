@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from memory_v2.errors import InvalidPath
+from memory_v2.text.words import composed
 
 ROOT = "memory"
 ENTRIES = "entries"
@@ -35,7 +36,7 @@ def page_path(text: str) -> str:
     """The path `text` in NFC. Raises `InvalidPath`, naming the rule that it breaks, if it is not valid."""
     if not isinstance(text, str):
         raise InvalidPath(f"a path is text, not {type(text).__name__}")
-    path = unicodedata.normalize("NFC", text)
+    path = composed(text)
     if not path:
         raise InvalidPath("a path cannot be empty")
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES:

@@ -26,6 +26,16 @@ def test_an_import_is_verified(program: Program, notes: Path) -> None:
     assert ended.text.splitlines()[-2:] == [f"{notes}: 2 created", f"{notes}: 6 blocks: 6 in the tree"]
 
 
+def test_a_file_beside_the_memory_is_brought_in_and_one_of_its_pages_is_not(program: Program) -> None:
+    file = program.folder.parent / "standup.md"
+    file.write_text("The stand-up is at 9:30.\n")
+    program.done("import", str(file))
+    assert "9:30" in program.done("read", "standup")
+    for source in (program.folder / "standup.md", file.parent):
+        ended = program.run("import", str(source))
+        assert ended.code == 2 and "inside" in ended.err
+
+
 def test_what_is_missing_is_told_and_fails(program: Program, notes: Path) -> None:
     assert program.run("import", "--dry-run", "--verify", str(notes)).code == 1
     program.done("import", str(notes))

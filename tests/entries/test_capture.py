@@ -307,6 +307,13 @@ def test_entries_are_no_pages(any_memory: Memory) -> None:
     assert "Skagen" not in any_memory.diff(first.id).diff
 
 
+def test_what_was_captured_before_a_text_is_forgotten_is_no_edit_by_hand(memory: Memory) -> None:
+    memory.entries.capture("The gate of the weir is red.")
+    memory.entries.capture("The heron came on Monday.")
+    memory.forget("red", apply=True)
+    assert [change.first.kind for change in memory.history()] == ["forget", "capture"]
+
+
 def test_what_is_forgotten_is_gone_from_entries_too(memory: Memory) -> None:
     memory.entries.capture("The lighthouse keeper of Skagen retires.")
     memory.entries.pick_up()

@@ -103,6 +103,29 @@ def test_a_question_in_other_words_is_answered(index: FullTextIndex, question: s
     assert not any(hit.text == answer for hit in index.search(question))
 
 
+def test_what_is_far_in_meaning_is_found_last(index: FullTextIndex) -> None:
+    found = index.recall("Which felines does she have?", 10)
+    assert [hit.text.split()[1] for hit in found] == ["Anna", "The", "Leeks", "Boris"]
+
+
+def test_a_stray_word_counts_little_where_the_question_is_asked_in_other_words(senses: Senses) -> None:
+    facts = (
+        "# Memory\n\n- Anna will ship, deploy, watch production, ship again, then feed the cats.\n"
+        "- The summer house is white.\n- Christmas is a holiday.\n- The neighbours are away.\n"
+    )
+    index = FullTextIndex(storage_of({"memory": facts}), None, dense=Dense(senses))
+    assert "Anna" in first(index, "Which felines stay at the house while the neighbours are away for Christmas?")
+
+
+def test_a_later_text_that_is_far_in_meaning_is_no_version(senses: Senses) -> None:
+    facts = (
+        "# Memory\n\n- 2026-03-01: Anna feeds the cats in the garden on Fridays.\n"
+        "- 2026-09-01: We now deploy to the garden on Fridays instead of Mondays.\n"
+    )
+    index = FullTextIndex(storage_of({"memory": facts}), None, dense=Dense(senses))
+    assert "Anna" in first(index, "Which felines are in the garden on Fridays?")
+
+
 def test_a_sentence_is_found_in_a_text_about_something_else(senses: Senses) -> None:
     long = "The deploy runs on Fridays, and production is watched. Anna keeps a parrot. We ship in the morning."
     index = FullTextIndex(storage_of({"memory": f"# Memory\n\n{long}\n"}), None, dense=Dense(senses))

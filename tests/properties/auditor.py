@@ -208,7 +208,7 @@ class _Auditor:
             return "page deleted by the user"
         if did == "write" and operation["mode"] == "replace" and paths == {operation["page"] or "memory"}:
             return "page replaced by the user" if commit.kind == "write" else ""
-        if commit.kind == "write" and all(_takes_out(commit, path, line) for path in paths):
+        if commit.kind == "write" and all(self._is_named(commit, path, line) for path in paths):
             return "taken out by a decision"
         if did in ("rename", "delete", "merge", "check") and _without_links(line) in self._without_links(commit):
             return "a link in it follows its page"
@@ -220,6 +220,12 @@ class _Auditor:
             return any(_is_on(page, document) for page in self.edited_by_hand)
         noted = self.stood_for if document in self.edited_by_hand else set()
         return (document, line) in self.removed_by_hand | noted
+
+    def _is_named(self, commit: Commit, path: str, line: str) -> bool:
+        """Whether the message of a commit names a line of a page that it takes out, or the title that stood for it."""
+        title = line.replace("-", "=") if set(line) == {"-"} else f"#{line.lstrip('#')}"
+        stood = {line, title} if (path, line) in self.stood_for else {line}
+        return any(_takes_out(commit, path, one) for one in stood)
 
     def _without_links(self, commit: Commit) -> set[str]:
         changed = self.repository.documents_changed(commit)

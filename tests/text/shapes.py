@@ -216,7 +216,7 @@ def main() -> None:
             times, ended = list[float](), ""
             for size in chosen.sizes:
                 took, ended = seconds(face, form, size * 1000)
-                times.append(took)
+                times.append(max(took, 0.001))  # the clock may stand still
                 if took > LIMIT or ended == "ENDED":
                     break
             grows = f"{math.log2(times[-1] / times[-2]):5.2f}" if len(times) > 1 else "    –"

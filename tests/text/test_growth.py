@@ -15,6 +15,7 @@ from memory_v2.operations.split import times_of
 from memory_v2.text.kept import kept
 from memory_v2.text.negation import denied
 from memory_v2.text.statement import Lines
+from memory_v2.text.words import words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import Page, parse_page
@@ -37,6 +38,7 @@ FORMS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "dots": (".", lambda text: list(sentences(text))),
     "words of one letter and dots": ("a.", lambda text: list(sentences(text))),
     "dashes": ("a-", lambda text: list(sentences(text))),
+    "marks that are out of order": ("\u0301\u0323", words),
     "open tags": ("<", terms_of),
     "open braces": ("{{", terms_of),
     "open templates": ("{% ", runs),

@@ -15,6 +15,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.installed import WrongModel, model_file
+from memory_v2.text.words import composed
 
 FIRST, LAST, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 """The pieces before and after every text, and the one for a word that cannot be put together."""
@@ -40,7 +41,7 @@ def word_pieces(text: str) -> list[int]:
 def _words(text: str) -> list[str]:
     plain = text.lower()
     if not plain.isascii():
-        plain = "".join(map(_spaced, unicodedata.normalize("NFD", plain)))
+        plain = "".join(map(_spaced, composed(plain, "NFD")))
     return _WORD.findall(plain)
 
 

@@ -184,15 +184,15 @@ class Asked:
                 near[int(place)] = float(compared.statements[number])
         return near
 
-    def alike(self, one: Place, other: Place) -> float:
-        """How near two places are to each other, as the cosine of their whole texts; 0 if one has no vector."""
+    def alike(self, one: Place, other: Place) -> float | None:
+        """How near two places are to each other, as the cosine of their whole texts; `None` if one has no vector."""
         texts = [
             compared.held.rows[compared.held.starts[compared.numbers[at]]].astype(np.float32) / 127
             for place in (one, other)
             for compared in self.found.values()
             if (at := np.searchsorted(compared.ids, place.id)) < len(compared.ids) and compared.ids[at] == place.id
         ]
-        return float(texts[0] @ texts[1]) if len(texts) == 2 else 0.0
+        return float(texts[0] @ texts[1]) if len(texts) == 2 else None
 
 
 def _as_they_say(query: str, names: Collection[str]) -> str:

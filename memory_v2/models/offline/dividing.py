@@ -115,7 +115,7 @@ def _by_likeness(page: MeasuredPage) -> Division:
     """Notes that are alike, also to those on a child that is there, in as many groups as move enough. The parts of one
     text are not torn by what they speak of."""
     units = [unit for unit in page.units if any(page.blocks[number - 1].kind != "heading" for number in unit)]
-    if len(units) < LEAST_ALIKE or page.page.properties.get("source"):
+    if len(units) < LEAST_ALIKE or page.page.properties.get("source") or not any(page.terms.terms):
         return "entity", []
     homes, there = page.collections, len(page.collections)
     parts = [page.places(unit) for unit in units]

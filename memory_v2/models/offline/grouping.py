@@ -25,9 +25,9 @@ from memory_v2.models.offline.naming import (
     Terms,
     keyword_line,
     telling_terms,
+    unnaming,
 )
 from memory_v2.text.dates import covers, find_dates, named_span
-from memory_v2.text.lists import fillers, stopwords
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import capitalized, has_cjk, plain, shorten, stem, unbroken_words, words
 from memory_v2.tree.block import encode, readable
@@ -325,12 +325,8 @@ def title_terms(title: str) -> list[Term]:
     """The stems of the words of a title that somebody may look for. In a script without spaces that is what stands
     between two marks, unless that is long."""
     parts = (part for word in unbroken_words(title) for part in (words(word) if len(word) > MAX_RUN else [word]))
-    ignored = stopwords() | fillers()
-    return [
-        (stem(word),)
-        for word in parts
-        if (len(word) > 2 or has_cjk(word)) and word not in ignored and (not word[0].isdigit() or _YEAR.fullmatch(word))
-    ]
+    told = (word for word in parts if (len(word) > 2 or has_cjk(word)) and word not in unnaming())
+    return [(stem(word),) for word in told if not word[0].isdigit() or _YEAR.fullmatch(word)]
 
 
 def _children(groups: Sequence[Group], vocabulary: Vocabulary, names: Names, room: int) -> list[dict[str, Any]]:

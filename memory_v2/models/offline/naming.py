@@ -69,6 +69,12 @@ def _ignored() -> frozenset[str]:
     return common_stems() | general() | fillers()
 
 
+@cache
+def unnaming() -> frozenset[str]:
+    """Words that are part of no name."""
+    return stopwords() | fillers()
+
+
 def telling_terms(text: str) -> list[str]:
     """The terms of a text that are not common in notes of any kind, such as `work`, `week` or `use`."""
     return [term for term in content_words(readable(text)) if term not in _ignored() and not term.isdecimal()]
@@ -79,7 +85,8 @@ class Terms:
 
     def __init__(self, texts: Sequence[str], of: Callable[[str], list[Term]] | None = None) -> None:
         self.texts = texts
-        self.terms = [(of or terms_of)(text) for text in texts]
+        terms = {text: (of or terms_of)(text) for text in dict.fromkeys(texts)}
+        self.terms = [terms[text] for text in texts]
         self._spread = Counter(term for terms in self.terms for term in set(terms))
 
     def counts(self, part: Iterable[int]) -> Counter[str]:
@@ -248,7 +255,7 @@ def terms_of(text: str) -> list[Term]:
     """The stemmed words of a text and the pairs of neighbours; a word without meaning separates its neighbours."""
     terms: list[Term] = []
     before: str | None = None
-    ignored, common = stopwords() | fillers(), common_stems()
+    ignored, common = unnaming(), common_stems()
     for word in words(_NOISE.sub(" . ", text)):
         stemmed = stem(word)
         if word in ignored or stemmed in common or not _says(word):
