@@ -8,7 +8,7 @@ RELEASE := .release/bin
 PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test format lint types unit browser thorough record api demo demo-service contract images recording session release clean
+.PHONY: help setup test format lint types unit browser thorough record api demo demo-service marks contract images recording session release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ demo-service: $(READY) ## start the service, and let two agents share, hand over
 
 recording: $(READY) ## draw the session in a terminal that README shows
 	$(BIN)/python -m demo.recording docs/session.svg
+
+marks: $(READY) ## show the ten marks of the service, with figures, on the embedded store and on PostgreSQL with Redis
+	$(BIN)/python -m pytest -q -n 2 -m ten_marks tests/service
 
 contract: $(READY) ## try the service against its OpenAPI document, with a key and with state: SECONDS=150
 	$(PYTHON) -m venv .contract

@@ -1,9 +1,10 @@
-"""The service against a floor of ours, and against a peer that runs: `python -m bench.service --rounds 5`.
+"""The service against floors of ours, and against a peer that runs: `python -m bench.service --rounds 5`.
 
-The floor (`bench.service_floor`) is the least that such a service can be: values in Redis and nothing else. A peer is
-given as `--peer http://127.0.0.1:8000`, for redis/agent-memory-server, which is measured with its authentication off.
-Ours has everything on: keys, limits that count, quotas, events; and what it acknowledges is on the disk. Each round
-asks all of them in turn; the figures are medians of the rounds. Each connection has a session of its own.
+A floor (`bench.service_floor`) is the least that such a service can be: values in one store and nothing else. A peer is
+given as `--peer http://127.0.0.1:8000 PID`, for redis/agent-memory-server, which is measured with its authentication
+off. Ours has everything on: keys, limits that count, quotas, events; and what it acknowledges is on the disk. Each
+round asks all of them in turn; the figures are medians of the rounds. Each connection has a session of its own. CPU is
+that of the server's process alone, for one request, in milliseconds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import websockets
 from sqlalchemy import create_engine, text
 
 from bench.load import Load, Taken, load
-from bench.tables import Figures, parser, report
+from bench.tables import Figures, Rows, parser, report
 from memory_v2.service.keys import create_key
 from memory_v2.service.models import NewKey
 from memory_v2.service.options import ServiceOptions
@@ -40,7 +41,7 @@ HOST = "127.0.0.1"
 BASE = "/api/v1/memory"
 POSTGRES = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
 REDIS = os.environ.get("SILICA_TEST_REDIS", "redis://127.0.0.1:6379")
-CONNECTIONS = 8
+CONNECTIONS, SECONDS = 8, 3.0
 OFFERED = 100.0
 """Requests a second at which p99 is compared: what all of them can do on two cores."""
 KEYS = 10_000
@@ -79,6 +80,7 @@ class Target:
     address: str
     path: str
     body: dict[str, Any]
+    process: int
     key: str = ""
 
     @property
@@ -86,17 +88,24 @@ class Target:
         """What each request has."""
         return {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", "If-Match": "*"}
 
-    def ask(self, method: str, rate: float = 0.0) -> Taken:
-        """Asks for some seconds."""
+    def ask(self, method: str, rate: float = 0.0) -> tuple[Taken, float]:
+        """Asks for some seconds. Returns the CPU that one request took beside."""
         given = tuple((name, value) for name, value in self.headers.items() if method == "PUT" or name != "If-Match")
         body = json.dumps(self.body) if method == "PUT" else ""
-        return load(Load(self.address, self.path, method, given, body, CONNECTIONS, rate=rate))
+        before, wanted = self._cpu(), Load(self.address, self.path, method, given, body, CONNECTIONS, SECONDS, rate)
+        taken = load(wanted)
+        return taken, 1000 * (self._cpu() - before) / (taken.rate * SECONDS)
+
+    def _cpu(self) -> float:
+        """Seconds that the process has computed, on Linux."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
     """Prints the tables. Exits with status 1 if a request was refused."""
-    arguments = parser("The service against a floor, and a peer that runs.")
-    arguments.add_argument("--peer", default="", help="the address of redis/agent-memory-server")
+    arguments = parser("The service against floors, and a peer that runs.")
+    arguments.add_argument("--peer", nargs=2, help="the address of redis/agent-memory-server, and its process")
     arguments.add_argument("--rounds", type=int, default=5)
     chosen = arguments.parse_args()
     with ExitStack() as stack:
@@ -105,38 +114,46 @@ def main() -> None:
         targets = {
             "embedded": stack.enter_context(ours(embedded)),
             "PostgreSQL and Redis": stack.enter_context(ours(servers)),
-            "floor": stack.enter_context(floor()),
+            "floor on SQLite": stack.enter_context(floor(str(folder / "floor.sqlite"))),
+            "floor on PostgreSQL": stack.enter_context(floor(servers.database)),
+            "floor on Redis": stack.enter_context(floor(REDIS)),
         }
         if chosen.peer:
-            targets["agent-memory-server"] = Target(chosen.peer, "/v1/working-memory/S{n}", PEERS)
+            peer = Target(chosen.peer[0], "/v1/working-memory/S{n}", PEERS, int(chosen.peer[1]))
+            peer.ask("PUT")
+            targets["agent-memory-server"] = peer
         crowded = ServiceOptions(folder / "crowded")
         beside = stack.enter_context(ours(crowded))
         add_keys(crowded)
         rows, refused = compared(targets, chosen.rounds)
         keys = many_keys(targets["embedded"], beside, chosen.rounds)
-        second, other = stack.enter_context(ours(servers)), stack.enter_context(floor())
+        second, other = stack.enter_context(ours(servers)), stack.enter_context(floor(REDIS))
         sockets = {
             "PostgreSQL and Redis": asyncio.run(fan_out([targets["PostgreSQL and Redis"], second], "entries")),
-            "floor": asyncio.run(fan_out([targets["floor"], other], "context/S0")),
+            "floor on Redis": asyncio.run(fan_out([targets["floor on Redis"], other], "context/S0")),
         }
-    tables = {f"as fast as it answers; p99 at {OFFERED:.0f}/s": rows, f"{KEYS:,} keys": {"embedded": keys}}
+    tables: dict[str, Rows] = {
+        f"as fast as it answers; p99 at {OFFERED:.0f}/s": rows,
+        f"{KEYS:,} keys": {"embedded": keys},
+    }
     report(tables | {f"{LISTENERS} sockets, two processes, {1 / EVERY:.0f} events/s": sockets}, chosen.json)
     sys.exit(refused > 0)
 
 
-def compared(targets: dict[str, Target], rounds: int) -> tuple[dict[str, Figures], int]:
+def compared(targets: dict[str, Target], rounds: int) -> tuple[Rows, int]:
     """A row for each target, and how many requests were refused."""
-    taken: dict[tuple[str, str], list[Taken]] = {}
+    taken: dict[tuple[str, str], list[tuple[Taken, float]]] = {}
     for _ in range(rounds):
         for kind, method, rate in KINDS:
             for name, target in targets.items():
                 taken.setdefault((name, kind), []).append(target.ask(method, rate))
 
-    def middle(name: str, kind: str, rate: float) -> float:
-        return median(each.p99 if rate else each.rate for each in taken[name, kind])
-
-    rows: dict[str, Figures] = {name: {kind: middle(name, kind, rate) for kind, _, rate in KINDS} for name in targets}
-    return rows, sum(each.refused for rounds_of in taken.values() for each in rounds_of)
+    rows: dict[str, dict[str, float]] = {name: {} for name in targets}
+    for (name, kind), rounds_of in taken.items():
+        rows[name][kind] = median(each.p99 if "p99" in kind else each.rate for each, _ in rounds_of)
+        if "p99" not in kind:
+            rows[name][kind.replace("/s", " CPU")] = median(cpu for _, cpu in rounds_of)
+    return rows, sum(each.refused for rounds_of in taken.values() for each, _ in rounds_of)
 
 
 def add_keys(options: ServiceOptions) -> None:
@@ -150,7 +167,7 @@ def add_keys(options: ServiceOptions) -> None:
 
 def many_keys(alone: Target, beside: Target, rounds: int) -> Figures:
     """The rates of a key that is nearly alone and of one beside ten thousand, asked in turn."""
-    taken = [(alone.ask("GET").rate, beside.ask("GET").rate) for _ in range(rounds)]
+    taken = [(alone.ask("GET")[0].rate, beside.ask("GET")[0].rate) for _ in range(rounds)]
     rates = [median(column) for column in zip(*taken, strict=True)]
     ratio = median(other / one for one, other in taken)
     return {"GET/s alone": rates[0], "GET/s beside them": rates[1], "ratio": ratio}
@@ -217,10 +234,11 @@ def ours(options: ServiceOptions) -> Iterator[Target]:
     """The service as `silica serve` starts it, with a key whose requests are counted, and the sessions of the bench."""
     key = add_key(options, {"name": "bench", "tier": "standard_tier"})
     environment = {"DATABASE_URL": options.database, "REDIS_URL": options.redis}
-    with _running(
-        [sys.executable, "-c", UNLIMITED, "serve", "--path", str(options.folder)], "--port", environment
-    ) as at:
-        target = Target(at, f"{BASE}/context/S{{n}}", PACKAGE, key)
+    with _running([sys.executable, "-c", UNLIMITED, "serve", "--path", str(options.folder)], "--port", environment) as (
+        at,
+        process,
+    ):
+        target = Target(at, f"{BASE}/context/S{{n}}", PACKAGE, process, key)
         for number in range(CONNECTIONS):
             package = PACKAGE | {"session_id": f"S{number}"}
             httpx.post(f"{at}{BASE}/context", json=package, headers=target.headers, trust_env=False)
@@ -228,18 +246,18 @@ def ours(options: ServiceOptions) -> Iterator[Target]:
 
 
 @contextmanager
-def floor() -> Iterator[Target]:
-    """The floor, in a process of its own."""
+def floor(store: str) -> Iterator[Target]:
+    """A floor on this store, in a process of its own."""
     key = uuid.uuid4().hex
-    with _running([sys.executable, "-m", "bench.service_floor", REDIS, key], "", {}) as at:
-        target = Target(at, "/context/S{n}", PACKAGE, key)
+    with _running([sys.executable, "-m", "bench.service_floor", store, key], "", {}) as (at, process):
+        target = Target(at, "/context/S{n}", PACKAGE, process, key)
         target.ask("PUT")
         yield target
 
 
 @contextmanager
-def _running(command: list[str], option: str, environment: dict[str, str]) -> Iterator[str]:
-    """The address of a server that listens."""
+def _running(command: list[str], option: str, environment: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """The address and the process of a server that listens."""
     with socket.create_server((HOST, 0)) as probe:
         port = probe.getsockname()[1]
     words = [*command, *filter(None, [option]), str(port)]
@@ -247,7 +265,7 @@ def _running(command: list[str], option: str, environment: dict[str, str]) -> It
     with subprocess.Popen(words, stdout=quiet, stderr=quiet, env=os.environ | environment) as process:
         try:
             _await_port(port)
-            yield f"http://{HOST}:{port}"
+            yield f"http://{HOST}:{port}", process.pid
         finally:
             process.terminate()
             try:

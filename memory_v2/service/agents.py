@@ -31,7 +31,8 @@ def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
     present = _present(call, agent_id)
     call.match(present)
     old = present["state"] if present else {}
-    state = merged(old, update.state) if update.mode == "merge" else update.state
+    given = update.model_dump(mode="json")["state"]
+    state = merged(old, given) if update.mode == "merge" else given
     new = {"agent_id": agent_id, "state": state, "updated_at": iso(call.now), "updated_by": call.caller.source}
     call.transaction.immediate.set({f"immediate:{agent_id}:state": new}, IMMEDIATE_SECONDS)
     values = {

@@ -108,7 +108,9 @@ def carry_out(
     with running, parts.store.transaction(caller.tenant, writes) as transaction:
         call = Call(caller, transaction, parts, request.headers.get("if-match", ""))
         record = f"{caller.key_id}:{key}"
-        fingerprint = f"{request.method} {request.url.path} {request.state.body.hexdigest()}"
+        fingerprint = (
+            f"{caller.source} {request.method} {request.url.path}?{request.url.query} {request.state.body.hexdigest()}"
+        )
         fingerprint = hashlib.sha256(fingerprint.encode()).hexdigest()
         if key and not transaction.try_lock(record):  # another process is working on it
             raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})
@@ -131,7 +133,8 @@ def carry_out(
 
 def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Response:
     """What a read is answered with: nothing if the caller has this version already."""
-    if request.headers.get("if-none-match") == headers.get("ETag", " "):
+    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+    if headers.get("ETag") in known:
         return Response(status_code=304, headers=headers)
     return Response(text, headers=headers, media_type="application/json")
 

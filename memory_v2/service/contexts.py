@@ -94,13 +94,14 @@ def delete(call: Call, session_id: str) -> Answer:
     return Answer(status=204)
 
 
-def authorize(call: Call, session_id: str, agent: str) -> None:
-    """Lets an agent that takes over read and write the context of a session, if that names who may."""
+def authorize(call: Call, session_id: str, giver: str, agent: str) -> None:
+    """Lets an agent that takes over read and write the context of a session, if that names who may and the giver is
+    one of them."""
     row = call.transaction.get(tables.contexts, session_id, lock=True)
-    if row is not None and row["visibility"] == "shared" and row["readers"]:
+    named = named_readers(row["readers"]) if row is not None and row["visibility"] == "shared" else []
+    if row is not None and named and giver in (row["owner"], *named):
         _change(call, session_id)
-        readers = written_readers([*named_readers(row["readers"]), agent])
-        call.transaction.update(tables.contexts, session_id, {"readers": readers})
+        call.transaction.update(tables.contexts, session_id, {"readers": written_readers([*named, agent])})
 
 
 def _row(call: Call, session_id: str, lock: bool = False) -> Record:

@@ -20,12 +20,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memory_v2.service.access import TIERS, Caller
 from memory_v2.service.keys import key_id_of
 from memory_v2.service.limits import WINDOW
+from memory_v2.service.models import MOST_BYTES
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 
 BASE = "/api/v1/memory"
-MOST_BYTES = 4_000_000
-"""Bytes of a request's body."""
 
 
 class Edge:

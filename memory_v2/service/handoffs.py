@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import or_
+from sqlalchemy import ColumnElement, case, or_
 
 from memory_v2.service import tables
 from memory_v2.service.call import Answer, Call, size_of
@@ -63,9 +63,10 @@ def list_handoffs(call: Call, state: str | None, limit: int) -> Answer:
     columns = _HANDOFFS.c
     involved = or_(columns.to_id.in_([call.caller.source, ANY]), columns.owner == call.caller.source)
     where = [] if call.caller.is_admin else [involved]
-    rows = call.transaction.find(_HANDOFFS, *where, order=(columns.created_at, columns.id), limit=1000)
-    documents = [_document(call, row) for row in rows]
-    return Answer({"handoffs": [each for each in documents if state in (None, each["state"])][:limit]})
+    if state:
+        where.append(_state_now(call) == state)
+    rows = call.transaction.find(_HANDOFFS, *where, order=(columns.created_at, columns.id), limit=limit)
+    return Answer({"handoffs": [_document(call, row) for row in rows]})
 
 
 def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
@@ -90,7 +91,7 @@ def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
         "history": [*history, _step(call, "claimed")],
     }
     origin = row["document"]["from"]
-    authorize(call, origin["id"], call.caller.source)
+    authorize(call, origin["id"], row["owner"], call.caller.source)
     return _changed(call, row, changes)
 
 
@@ -150,6 +151,14 @@ def _state(call: Call, row: Mapping[str, Any]) -> str:
     if state in ("requested", "claimed") and row["expiry"] <= call.now:
         return "expired"
     return "requested" if state == "claimed" and row["lease_expires"] <= call.now else state
+
+
+def _state_now(call: Call) -> ColumnElement[str]:
+    """`_state` of a row, as a query asks for it."""
+    columns = _HANDOFFS.c
+    is_open = columns.state.in_(("requested", "claimed"))
+    ended = (columns.state == "claimed") & (columns.lease_expires <= call.now)
+    return case((is_open & (columns.expiry <= call.now), "expired"), (ended, "requested"), else_=columns.state)
 
 
 def _changed(call: Call, row: Mapping[str, Any], changes: dict[str, Any], tells: bool = True) -> Answer:

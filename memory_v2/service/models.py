@@ -30,6 +30,8 @@ def _in_utc(moment: datetime) -> datetime:
 
 Moment = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
 """A moment or a day, by ISO 8601, in UTC if it does not say; a bare number is neither."""
+MOST_BYTES = 4_000_000
+"""Bytes of a document: of a request's body, and of what a patch makes."""
 MOST_SECONDS = 3_153_600_000
 """A hundred years: the longest time that a key or a handoff may be given."""
 

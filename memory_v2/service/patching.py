@@ -8,33 +8,51 @@ from typing import Any, TypeVar
 import jsonpatch
 import jsonpointer
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
+from memory_v2.service.models import MOST_BYTES
 from memory_v2.service.problem import Problem
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 MOST_OPERATIONS = 100
 MOST_DEPTH = 50
+MOST_NESTED = 190
+"""Levels of a document: a few less than a body may have."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def patched(document: Any, patch: Any, media_type: str) -> Any:
     """The document with a patch applied; the document is not changed. Raises `Problem`."""
     kind = media_type.partition(";")[0].strip().lower()
-    if _depth(patch) > MOST_DEPTH:
+    if _is_deeper(patch, MOST_DEPTH):
         raise Problem("VALIDATION_FAILED", f"the patch is nested deeper than {MOST_DEPTH}")
     if kind in (MERGE_PATCH, "application/json"):
-        return merged(document, patch)
+        return _kept(merged(document, patch))
     if kind != JSON_PATCH:
         raise Problem("UNSUPPORTED_MEDIA_TYPE", accepted=[JSON_PATCH, MERGE_PATCH])
     if not isinstance(patch, list) or len(patch) > MOST_OPERATIONS:
         raise Problem("VALIDATION_FAILED", f"a JSON Patch is a list of at most {MOST_OPERATIONS} operations")
+    result = copy.deepcopy(document)
     try:
-        return jsonpatch.JsonPatch(patch).apply(copy.deepcopy(document))
+        for step in patch:
+            result = jsonpatch.JsonPatch([step]).apply(result, in_place=True)
+            if step["op"] == "copy":  # each can double the document
+                _kept(result)
+        return _kept(result)
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed, jsonpointer.JsonPointerException) as error:
         raise Problem("PATCH_CONFLICT", str(error)[:500]) from error
     except (jsonpatch.JsonPatchException, TypeError, ValueError, AttributeError, KeyError) as error:
         raise Problem("VALIDATION_FAILED", f"this is no JSON Patch: {error}"[:500]) from error
+
+
+def _kept(document: Any) -> Any:
+    """The document, if it is not larger or deeper than one that can be sent. Raises `Problem`."""
+    if _is_deeper(document, MOST_NESTED):
+        raise Problem("VALIDATION_FAILED", f"the result is nested deeper than {MOST_NESTED}")
+    if len(to_json(document)) > MOST_BYTES:
+        raise Problem("PAYLOAD_TOO_LARGE", "the result of the patch is too large", most_bytes=MOST_BYTES)
+    return document
 
 
 def merged(document: Any, patch: Any) -> Any:
@@ -59,9 +77,9 @@ def checked(model: type[Model], document: Any) -> Model:
         raise Problem("VALIDATION_FAILED", "the result of the patch is not valid", errors=errors) from error
 
 
-def _depth(value: Any) -> int:
+def _is_deeper(value: Any, most: int) -> bool:
     depth, layer = 0, [value]
-    while layer and depth <= MOST_DEPTH:
+    while layer and depth <= most:
         depth += 1
         layer = [
             inner
@@ -69,4 +87,4 @@ def _depth(value: Any) -> int:
             if isinstance(each, (dict, list))
             for inner in (each.values() if isinstance(each, dict) else each)
         ]
-    return depth
+    return depth > most

@@ -95,7 +95,7 @@ def problem_of(error: Exception) -> Problem | None:
         if isinstance(error, kind):
             hidden = code == "BACKEND_UNAVAILABLE"  # its words name files and hosts
             return Problem(code, "" if hidden else str(error))
-    if isinstance(error, DataError):
+    if isinstance(error, (DataError, UnicodeEncodeError)):
         return Problem("VALIDATION_FAILED", "a text contains characters that cannot be stored")
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     if lost or isinstance(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -23,14 +23,38 @@ from memory_v2.service.observing import request_log
 from tests.service.running import HOST, Running, running
 
 SERVER = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
+Mark = Callable[[int, str], None]
 REDIS = os.environ.get("SILICA_TEST_REDIS", "redis://127.0.0.1:6379")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of this room may use sockets of this machine."""
+    """All tests of this room may use sockets of this machine; those that note a figure are the ten marks."""
     for item in items:
         if "tests/service" in item.path.as_posix():
             item.add_marker(pytest.mark.allow_hosts([HOST]))
+            if "mark" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.ten_marks)
+
+
+@pytest.fixture
+def mark(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Mark:
+    """Notes a figure of one of the ten marks of `ITEMS.md`, which `make marks` prints."""
+    given = request.node.callspec.params.values() if hasattr(request.node, "callspec") else ()
+    alone = "embedded" in given or (request.node.path.name == "test_operating.py" and "servers" not in given)
+    tier = "embedded" if alone else "PostgreSQL and Redis"
+    return lambda number, figure: record_property(f"mark {number:2} {tier}", figure)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The figures, a line for each mark and tier."""
+    if config.getoption("markexpr") != "ten_marks":
+        return
+    lines: dict[str, list[str]] = {}
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, figure in report.user_properties:
+            lines.setdefault(name, []).append(str(figure))
+    for name in sorted(lines):
+        terminalreporter.write_line(f"{name:28} {'; '.join(sorted(lines[name]))}")
 
 
 @contextmanager

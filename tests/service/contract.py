@@ -15,6 +15,9 @@ from tests.service.running import program
 REFUSALS = [401, 403, 404, 409, 410, 412, 413, 422, 428]
 """What a request may be answered although it fits the document: it depends on what is stored, or on more than a schema
 can say, as a body's bytes."""
+WRONG = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
+"""What a request that does not fit the document may be answered: schemathesis's own list, and 413, as a text
+that is too long may make a body that is not read to its end."""
 ENDLESS = "/events$"
 """A stream does not end by itself; it has tests of its own."""
 
@@ -24,7 +27,9 @@ def main(schemathesis: str, seconds: str) -> int:
     with tempfile.TemporaryDirectory() as scratch, database() as address:
         configuration = Path(scratch) / "schemathesis.toml"
         statuses = [200, 201, 204, 304, *REFUSALS]
-        configuration.write_text(f"[checks.positive_data_acceptance]\nexpected-statuses = {statuses}\n")
+        checks = {"positive_data_acceptance": statuses, "negative_data_rejection": WRONG}
+        written = [f"[checks.{name}]\nexpected-statuses = {expected}\n" for name, expected in checks.items()]
+        configuration.write_text("\n".join(written))
         servers = {"DATABASE_URL": address.replace("+psycopg", ""), "REDIS_URL": REDIS}
         ended = []
         for number, environment in enumerate(({}, servers)):

@@ -6,6 +6,7 @@ import uuid
 import httpx
 import pytest
 
+from tests.service.conftest import Mark
 from tests.service.running import BASE, Running
 from tests.service.test_contexts import MERGE_PATCH, code
 
@@ -125,7 +126,7 @@ def test_in_a_context_the_named_agents_write_but_do_not_share(shared: Running, t
     assert code(owl.delete("/context/S")) == "PERMISSION_DENIED"
 
 
-def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str) -> None:
+def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str, mark: Mark) -> None:
     """Each route with an identifier answers for what another tenant has as for what nobody has."""
     mine, other = shared.client("hawk", tenant), shared.client("hawk", f"{tenant}-2", scopes=["admin"])
     ids = {
@@ -164,5 +165,6 @@ def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str) -
                 asked += 1
             assert answers[0] == answers[1] and answers[0][0] == 404, (method, route, answers)
     assert asked >= 36
+    mark(4, f"{asked} requests for another's or nobody's: the same 404")
     for listing in ("/query", "/handoff", "/subscriptions", "/keys", "/pages"):
         assert not any(value in other.get(listing).text for value in ids.values() if value != "hawk")

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from sqlalchemy import event
 
+from tests.service.conftest import Mark
 from tests.service.running import Running
 
 EXAMPLE = {
@@ -97,7 +98,9 @@ def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, sessi
 
 def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str) -> None:
     tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
-    assert hawk.get(f"/context/{session}", headers={"If-None-Match": tag}).status_code == 304
+    for known in (tag, f"W/{tag}", f'"other", {tag}'):
+        assert hawk.get(f"/context/{session}", headers={"If-None-Match": known}).status_code == 304
+    assert hawk.get(f"/context/{session}", headers={"If-None-Match": '"other"'}).status_code == 200
 
 
 def test_a_context_that_was_read_is_answered_without_its_tables(
@@ -154,7 +157,7 @@ def test_a_patch_that_does_not_fit_changes_nothing(
     assert hawk.get(f"/context/{session}").headers["etag"] == tag
 
 
-def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str) -> None:
+def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str, mark: Mark) -> None:
     shared.client("hawk").post("/context", json={"session_id": session})
 
     def append(name: str) -> None:
@@ -170,6 +173,7 @@ def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: s
         thread.join()
     kept = shared.client("hawk").get(f"/context/{session}").json()["context"]["working"]["key_decisions"]
     assert len(kept) == len(set(kept)) == 200
+    mark(2, f"{len(kept)} of 200 changes by 8 agents kept")
 
 
 def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
@@ -191,7 +195,7 @@ def test_the_focus_ends_after_a_day_and_the_rest_after_a_week(
         shared.clock.moved = 0.0
 
 
-def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
+def test_a_request_is_carried_out_once(shared: Running, session: str, mark: Mark) -> None:
     body = {"from": {"id": session}, "to": {"type": "agent", "id": "owl"}}
     before = shared.parts.store.event_bounds()[1]
     answers: list[httpx.Response] = []
@@ -215,3 +219,20 @@ def test_a_request_is_carried_out_once(shared: Running, session: str) -> None:
     assert len(shared.parts.store.events_after(before)) == 1
     other = client.post("/handoff", json=body | {"instructions": "x"}, headers={"Idempotency-Key": session})
     assert (other.status_code, code(other)) == (422, "IDEMPOTENCY_KEY_REUSED")
+    mark(7, f"{len(answers)} equal requests: 1 row, 1 event, 1 answer")
+
+
+def test_an_idempotency_key_is_for_one_source_and_one_query(shared: Running) -> None:
+    tenant, again = f"tenant-{uuid.uuid4()}", {"Idempotency-Key": "one"}
+    client = shared.client("*", tenant)
+    first = client.post("/entries", json={"data": {}}, headers=again | {"X-Memory-Source": "hawk"})
+    other = client.post("/entries", json={"data": {}}, headers=again | {"X-Memory-Source": "owl"})
+    assert (first.status_code, code(other)) == (201, "IDEMPOTENCY_KEY_REUSED")
+    asked = {"from": {"id": "S"}, "to": {"type": "agent", "id": "*"}}
+    handoff = client.post("/handoff", json=asked).json()["handoff_id"]
+    claim = client.post(f"/handoff/{handoff}/claim").json()["claim_id"]
+    renewed, wrong = (
+        client.post(f"/handoff/{handoff}/renew", params={"claim_id": name}, headers={"Idempotency-Key": "two"})
+        for name in (claim, "another")
+    )
+    assert (renewed.status_code, code(wrong)) == (200, "IDEMPOTENCY_KEY_REUSED")

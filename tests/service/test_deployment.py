@@ -58,6 +58,9 @@ def test_the_services_of_the_compose_file_are_given_what_they_read() -> None:
     assert set(api["environment"]) == {"DATABASE_URL", "REDIS_URL"}
     assert set(api["depends_on"]) == {"redis", "postgres"} and "healthcheck" in redis and "healthcheck" in postgres
     assert postgres["environment"]["POSTGRES_USER"] in api["environment"]["DATABASE_URL"]
+    assert (postgres["image"], redis["image"]) == ("postgres:15", "redis:7-alpine")
+    assert "postgres-data:/var/lib/postgresql/data" in postgres["volumes"] and "redis-data:/data" in redis["volumes"]
+    assert [port.rpartition("127.0.0.1:")[2] for port in api["ports"]] == ["8080:8080"]
     mounted = {volume.split(":")[0] for service in COMPOSE["services"].values() for volume in service["volumes"]}
     assert mounted == set(COMPOSE["volumes"])
 

@@ -10,6 +10,7 @@ import pytest
 
 from memory_v2.service import tables
 from memory_v2.service.keys import key_id_of
+from tests.service.conftest import Mark
 from tests.service.running import Running
 from tests.service.test_contexts import MERGE_PATCH, code
 
@@ -147,6 +148,8 @@ def test_pages_are_for_keys_that_may_read_and_write_them(shared: Running, tenant
     stale = client.put("/pages/garden", json={"text": text}, headers={"If-Match": page.headers["etag"]})
     assert stale.status_code == 412
     assert client.post("/pages", json={"text": "Kale is sown in June.", "path": "garden"}).status_code == 201
+    made = client.put("/pages/gone", json={"text": "# Gone\n"}, headers={"If-Match": page.headers["etag"]})
+    assert (made.status_code, code(client.get("/pages/gone"))) == (412, "PAGE_NOT_FOUND")
     assert "garden" in [each["path"] for each in client.get("/pages").json()["pages"]]
     assert code(client.get("/pages/nothing")) == "PAGE_NOT_FOUND"
     made = client.put("/pages/plantes-💐", json={"text": "# Plantes\n\nDes poireaux.\n"})
@@ -197,10 +200,11 @@ def test_the_storage_of_a_tier(shared: Running, tenant: str, tier: str) -> None:
 
 
 @pytest.mark.parametrize("tier", ["free_tier", "standard_tier"])
-def test_no_request_above_the_limit_is_admitted(shared: Running, tenant: str, tier: str) -> None:
+def test_no_request_above_the_limit_is_admitted(shared: Running, tenant: str, tier: str, mark: Mark) -> None:
     client, most = shared.client("hawk", tenant, tier=tier), SPECIFIED[tier][0]
     answers = [client.get("/subscriptions") for _ in range(most + 2)]
     assert [answer.status_code for answer in answers] == [200] * most + [429] * 2
+    mark(9, f"of {len(answers)} requests {most} admitted, {most} the limit")
     assert answers[0].headers["ratelimit-policy"] == f'"minute";q={most};w=60'
     assert answers[0].headers["ratelimit"].startswith(f'"minute";r={most - 1};t=')
     assert code(answers[-1]) == "RATE_LIMIT_EXCEEDED" and 1 <= int(answers[-1].headers["retry-after"]) <= 60

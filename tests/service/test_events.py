@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.connection import Connection
 
+from tests.service.conftest import Mark
 from tests.service.running import BASE, Running
 from tests.service.test_contexts import JSON_PATCH
 
@@ -62,7 +63,9 @@ def test_each_kind_of_change_is_told_in_both_forms(shared: Running, tenant: str)
     assert events[3]["data"] == {"agent_id": "hawk", "old_state": {}, "new_state": {"busy": True}}
 
 
-def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(shared: Running, tenant: str) -> None:
+def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(
+    shared: Running, tenant: str, mark: Mark
+) -> None:
     hawk = shared.client("hawk", tenant)
     hawk.post("/context", json={"session_id": "S"})
     cursor = hawk.post("/subscribe", json={}).json()["cursor"]
@@ -89,6 +92,7 @@ def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(shar
     writer.join()
     assert connections >= 100
     assert seen == list(range(200))
+    mark(6, f"over {connections} connections {len(seen)} of 200 changes told once and in order")
 
 
 def test_nobody_is_told_what_he_may_not_read(shared: Running, tenant: str) -> None:
@@ -160,8 +164,9 @@ def test_a_cursor_before_what_is_kept_has_to_load_the_state_again(shared: Runnin
         assert told(listening)["event"] == "resync_required"
 
 
-def test_a_ticket_opens_one_socket(shared: Running, tenant: str) -> None:
-    hawk = shared.client("hawk", tenant)
+@pytest.mark.parametrize("suffix", ["", ".example.org"])
+def test_a_ticket_opens_one_socket(shared: Running, tenant: str, suffix: str) -> None:
+    hawk = shared.client("hawk", tenant + suffix)
     ticket = hawk.post("/ticket").json()["ticket"]
     address = f"{shared.address.replace('http', 'ws')}{BASE}/ws?cursor=&ticket={ticket}"
     with connect(address, proxy=None) as listening:

@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from memory_v2.service import tables
+from tests.service.conftest import Mark
 from tests.service.running import Running
 from tests.service.test_contexts import code
 
@@ -72,7 +74,7 @@ def test_an_invalid_handoff_is_told_by_its_code(hawk: httpx.Client, wrong: dict[
     assert (answer.status_code, code(answer)) == (422, "INVALID_HANDOFF")
 
 
-def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client) -> None:
+def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client, mark: Mark) -> None:
     handoff = request(hawk, to={"type": "agent", "id": "*"})
     clients = [shared.client(f"worker{number}") for number in range(50)]
     answers: list[httpx.Response] = []
@@ -86,6 +88,7 @@ def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client) -> None
         thread.join()
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 49
     assert {code(answer) for answer in answers if answer.status_code == 409} == {"HANDOFF_ALREADY_CLAIMED"}
+    mark(8, f"1 of {len(answers)} claimers")
 
 
 def test_a_dead_claimer_loses_its_claim(shared: Running, hawk: httpx.Client, owl: httpx.Client) -> None:
@@ -148,6 +151,45 @@ def test_who_takes_over_may_go_on_with_the_context(shared: Running, hawk: httpx.
     package = owl.get(f"/context/{session}").json()
     assert owl.put(f"/context/{session}", json=package, headers={"If-Match": tag}).status_code == 200
     assert shared.client("crow").get(f"/context/{session}").status_code == 404
+
+
+def test_a_handoff_gives_nobody_a_context_that_its_source_may_not_use(shared: Running, hawk: httpx.Client) -> None:
+    session, crow = f"CHAT-{uuid.uuid4()}", shared.client("crow")
+    hawk.post("/context", json={"session_id": session, "authorized_agents": ["robin"]})
+    for target in ("crow", "*"):
+        handoff = request(crow, **{"from": {"type": "chat", "id": session}, "to": {"type": "agent", "id": target}})
+        assert crow.post(f"/handoff/{handoff}/claim").status_code == 200
+        assert crow.get(f"/context/{session}").status_code == 404
+    handoff = request(shared.client("robin"), **{"from": {"type": "chat", "id": session}})
+    assert shared.client("owl").post(f"/handoff/{handoff}/claim").status_code == 200
+    assert shared.client("owl").get(f"/context/{session}").status_code == 200
+
+
+def test_handoffs_are_listed_by_their_state_now_however_many_there_were(shared: Running) -> None:
+    tenant = f"tenant-{uuid.uuid4()}"
+    hawk, owl = shared.client("hawk", tenant), shared.client("owl", tenant)
+    soon = (datetime.now(UTC) + timedelta(seconds=60)).isoformat()
+    old, leased, ends = (request(hawk, **extra) for extra in ({}, {}, {"expiry": soon}))
+    owl.post(f"/handoff/{old}/reject", json={})
+    owl.post(f"/handoff/{leased}/claim", json={"lease_seconds": 30})
+    with shared.parts.store.transaction(tenant) as transaction:
+        row = transaction.get(tables.handoffs, old)
+        assert row is not None
+        for number in range(1_000):
+            transaction.insert(tables.handoffs, f"old-{number}", row | {"id": f"old-{number}"})
+    new = request(hawk)
+
+    def listed(state: str) -> list[str]:
+        found = owl.get("/handoff", params={"state": state, "limit": 5}).json()["handoffs"]
+        assert {each["state"] for each in found} <= {state}
+        return [each["handoff_id"] for each in found]
+
+    assert (listed("requested"), listed("claimed"), listed("expired")) == ([ends, new], [leased], [])
+    try:
+        shared.clock.moved = 61
+        assert (listed("requested"), listed("claimed"), listed("expired")) == ([leased, new], [], [ends])
+    finally:
+        shared.clock.moved = 0.0
 
 
 def test_an_agents_state_and_its_past(shared: Running) -> None:

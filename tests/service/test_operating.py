@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
 from memory_v2.service.problem import STATUSES
+from tests.service.conftest import Mark
 from tests.service.running import BASE, Running, program, running
 from tests.service.test_contexts import code
 
@@ -77,7 +78,7 @@ def test_sigterm_lets_requests_end_and_closes_streams(tmp_path: Path) -> None:
         assert process.wait(10) is not None
 
 
-def test_an_outage_is_told_as_one(tmp_path: Path) -> None:
+def test_an_outage_is_told_as_one(tmp_path: Path, mark: Mark) -> None:
     """The file of the store is away for a while, and so is the folder of the pages."""
     folder = tmp_path / "memory"
     with running(folder) as service:
@@ -87,13 +88,14 @@ def test_an_outage_is_told_as_one(tmp_path: Path) -> None:
         service.parts.store.engine.dispose()
         (folder / ".service").rename(folder / "away")
         try:
-            for answer in (
+            answers = [
                 client.get("/context/S"),
                 client.get("/query"),
                 client.post("/context", json={"session_id": "T"}),
                 client.get("/agent/hawk/state"),
                 client.get("/handoff"),
-            ):
+            ]
+            for answer in answers:
                 assert (answer.status_code, code(answer)) == (503, "BACKEND_UNAVAILABLE")
                 assert answer.headers["retry-after"] == "1"
             assert httpx.get(f"{service.address}/livez", trust_env=False).status_code == 200
@@ -107,6 +109,7 @@ def test_an_outage_is_told_as_one(tmp_path: Path) -> None:
         client.post("/entries", json={"data": {}})
         ready = httpx.get(f"{service.address}/readyz", trust_env=False)
         assert ready.json()["checks"]["store"] == "ok"
+        mark(1, f"{len(answers)} of {len(answers)} requests answered 503")
 
 
 def test_a_backup_is_restored_with_everything(tmp_path: Path) -> None:
@@ -175,7 +178,7 @@ def test_each_request_is_a_line_of_the_log(shared: Running, log: io.StringIO) ->
     assert line["duration_ms"] > 0 and line["timestamp"].endswith("Z")
 
 
-def test_every_operation_documents_every_error(shared: Running) -> None:
+def test_every_operation_documents_every_error(shared: Running, mark: Mark) -> None:
     document = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()
     assert document["openapi"].startswith("3.1")
     statuses = {str(status) for status, _ in STATUSES.values()}
@@ -183,6 +186,7 @@ def test_every_operation_documents_every_error(shared: Running) -> None:
     assert len(operations) >= 34
     assert all(statuses <= set(operation["responses"]) for operation in operations)
     assert all(operation["security"] for operation in operations)
+    mark(10, f"{len(operations)} operations document {len(statuses)} statuses of errors")
 
 
 @pytest.mark.parametrize(

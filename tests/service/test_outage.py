@@ -11,6 +11,7 @@ import httpx
 import pytest
 from sqlalchemy.engine import make_url
 
+from tests.service.conftest import Mark
 from tests.service.gate import Gate, gate
 from tests.service.running import HOST, Running, running
 from tests.service.test_contexts import code
@@ -39,7 +40,9 @@ def service(tmp_path: Path, new_database: str, redis_address: str, gates: dict[s
 
 @pytest.mark.parametrize("how", ["shut", "freeze"])
 @pytest.mark.parametrize("store", ["postgres", "redis"])
-def test_an_outage_is_never_told_as_absence(service: Running, gates: dict[str, Gate], store: str, how: str) -> None:
+def test_an_outage_is_never_told_as_absence(
+    service: Running, gates: dict[str, Gate], store: str, how: str, mark: Mark
+) -> None:
     client = service.client("hawk", tier="standard_tier")
     document = {"session_id": "S", "context": {"immediate": {"current_focus": {"task": "leeks"}}}}
     stored = client.post("/context", json=document).json()
@@ -47,6 +50,7 @@ def test_an_outage_is_never_told_as_absence(service: Running, gates: dict[str, G
     try:
         started = time.monotonic()
         answers = [client.get("/context/S"), client.get("/agent/hawk/state"), client.get("/query")]
+        longest = max(answer.elapsed.total_seconds() for answer in answers)
         assert time.monotonic() - started < len(answers) * BOUND_SECONDS
         for answer in answers:
             assert (answer.status_code, code(answer)) == (503, "BACKEND_UNAVAILABLE")
@@ -62,3 +66,4 @@ def test_an_outage_is_never_told_as_absence(service: Running, gates: dict[str, G
         assert answer.status_code == 503 and time.monotonic() - started < BOUND_SECONDS
         time.sleep(0.05)
     assert answer.json() == stored
+    mark(1, f"{store} {how}: 503 within {longest:.1f} s, back in {time.monotonic() - started:.1f} s")

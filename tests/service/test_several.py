@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.conftest import database
+from tests.service.conftest import Mark, database
 from tests.service.running import BASE, program
 from tests.service.test_contexts import JSON_PATCH, code
 
@@ -69,11 +69,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, redis_address: str) -> Ite
         yield cluster
 
 
-def test_not_one_request_over_the_limit_is_admitted(cluster: Cluster) -> None:
+def test_not_one_request_over_the_limit_is_admitted(cluster: Cluster, mark: Mark) -> None:
     made = cluster.client().post("/keys", json={"name": "n", "tier": "free_tier", "sources": ["hawk"]}).json()
     clients = [cluster.client(number, made["key"]) for number in range(COUNT)]
     answers = cluster.at_once(120, lambda number: clients[number % COUNT].get("/query"))
     assert Counter(answer.status_code for answer in answers) == {200: 60, 429: 60}
+    mark(9, f"of {len(answers)} requests to {COUNT} processes 60 admitted, 60 the limit")
 
 
 def test_no_concurrent_change_is_lost(cluster: Cluster) -> None:
@@ -112,15 +113,16 @@ def test_a_request_that_is_sent_fifty_times_happens_once(cluster: Cluster) -> No
     assert len(events(clients[2], cursor, 1)) == 1
 
 
-def test_of_fifty_claimers_one_wins(cluster: Cluster) -> None:
+def test_of_fifty_claimers_one_wins(cluster: Cluster, mark: Mark) -> None:
     asked = {"from": {"id": "S"}, "to": {"type": "agent", "id": "*"}}
     handoff = cluster.client().post("/handoff", json=asked).json()["handoff_id"]
     clients = [cluster.client(number, source=f"worker{number}") for number in range(50)]
     answers = cluster.at_once(50, lambda number: clients[number].post(f"/handoff/{handoff}/claim"))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 49}
+    mark(8, f"1 of {len(answers)} claimers at {COUNT} processes")
 
 
-def test_a_revoked_key_is_refused_everywhere_within_two_seconds(cluster: Cluster) -> None:
+def test_a_revoked_key_is_refused_everywhere_within_two_seconds(cluster: Cluster, mark: Mark) -> None:
     admin = cluster.client()
     made = admin.post("/keys", json={"name": "n", "sources": ["hawk"]}).json()
     clients = [cluster.client(number, made["key"]) for number in range(COUNT)]
@@ -132,6 +134,7 @@ def test_a_revoked_key_is_refused_everywhere_within_two_seconds(cluster: Cluster
         time.sleep(2)
         assert {client.get("/query").status_code for client in clients} == {401}
         list(lines)  # the stream ends
+    mark(5, f"a revoked key refused by {COUNT} of {COUNT} processes after 2 s")
 
 
 def events(client: httpx.Client, cursor: str, count: int) -> list[dict[str, Any]]:
@@ -182,7 +185,7 @@ def test_who_listens_elsewhere_is_told_everything_once_in_order_past_a_kill(clus
     del cluster.processes[COUNT:], cluster.addresses[COUNT:]
 
 
-def test_a_rolling_restart_fails_no_request(cluster: Cluster) -> None:
+def test_a_rolling_restart_fails_no_request(cluster: Cluster, mark: Mark) -> None:
     """Requests are given to processes that say they are ready, as a load balancer does; not one may fail."""
     failed: list[str] = []
     done = threading.Event()
@@ -228,3 +231,4 @@ def test_a_rolling_restart_fails_no_request(cluster: Cluster) -> None:
     for thread in threads:
         thread.join()
     assert failed == [] and answered[0] > 20
+    mark(10, f"rolling restart: {answered[0]} requests, {len(failed)} failed")

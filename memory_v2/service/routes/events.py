@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from memory_v2.service import tables
 from memory_v2.service.access import READ, Caller
 from memory_v2.service.asyncapi import First
+from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
@@ -24,7 +25,7 @@ from memory_v2.service.models import Name, Subscribe, iso
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 
-router = APIRouter()
+router = APIRouter(route_class=StrictRoute)
 sockets = APIRouter()
 TICKET_SECONDS = 30
 """How long a ticket for a socket can be used, in seconds."""
@@ -150,7 +151,7 @@ async def _caller(parts: Parts, websocket: WebSocket) -> Caller:
 
 def _ticket_holder(parts: Parts, text: str) -> Caller:
     """The caller for whom a ticket was made; it is used up."""
-    tenant, _, secret = text.partition(".")
+    tenant, _, secret = text.rpartition(".")
     with parts.store.transaction(tenant) as transaction:
         transaction.lock(f"ticket:{secret}")
         holder = transaction.immediate.get(f"ticket:{secret}")

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from memory_v2.service import agents, handoffs
 from memory_v2.service.access import ADMIN, READ, WRITE
+from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.keys import create_key, list_keys, revoke_key
 from memory_v2.service.models import (
@@ -22,7 +23,7 @@ from memory_v2.service.models import (
 )
 from memory_v2.service.problem import Problem
 
-router = APIRouter()
+router = APIRouter(route_class=StrictRoute)
 Limit = Annotated[int, Query(ge=1, le=500)]
 StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|rejected|cancelled|expired)$")]
 

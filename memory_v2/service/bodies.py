@@ -1,0 +1,43 @@
+"""How the body of a request is read: only JSON that every store can keep, and that can be sent again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from pydantic_core import from_json
+
+from memory_v2.service.problem import Problem
+
+_NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""The escape of a null character, which PostgreSQL cannot store."""
+
+
+class StrictRequest(Request):
+    """Refuses what is nested deeper than 200, what is no number, and texts that are no Unicode."""
+
+    async def json(self) -> Any:
+        """The body. Raises `Problem`."""
+        body = await self.body()
+        if _NULL.search(body):
+            raise Problem("VALIDATION_FAILED", "a text contains a null character, which cannot be stored")
+        try:
+            return from_json(body, allow_inf_nan=False)
+        except ValueError as error:
+            raise Problem("VALIDATION_FAILED", f"the body is not JSON: {error}") from error
+
+
+class StrictRoute(APIRoute):
+    """A route whose body is read by `StrictRequest`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """As FastAPI has it."""
+        respond = super().get_route_handler()
+
+        async def strict(request: Request) -> Response:
+            return await respond(StrictRequest(request.scope, request.receive))
+
+        return strict
