@@ -28,8 +28,8 @@ MAX_REVISIONS = 1_000
 
 def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: bool) -> None:
     """Stages the lines of a page that quote what stood on it and is gone; what another page has now was only moved.
-    With `grown`, also those that the program has told of a page that has twice as much now. A line that is the opening
-    of its page follows that."""
+    With `grown`, also those that the program has told of a page that has twice as much now, and those that were its
+    opening, which is another one now."""
     now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
     was_opening, is_opening = opening(before.blocks), opening(after.blocks)
     for above, link in _listing(draft, graph, after.path):
@@ -38,7 +38,7 @@ def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: b
         lacking = now.lacks(link.description)
         if (
             (has_grown and is_own)
-            or (quotes_opening and is_opening != was_opening)
+            or (grown and quotes_opening and is_opening != was_opening)
             or (lacking and _is_gone(draft, lacking, before, {after.path, above.path}))
         ):
             line = (subjects(after.title, after.blocks) or is_opening) if is_own else described(draft, after)

@@ -392,3 +392,22 @@ def test_a_line_does_not_go_on_quoting_a_statement_that_a_newer_one_supersedes()
     memory.write("Tidewater meets at 9:30 in the Harbour room, with video.", "team")
     memory.write("Tidewater meets at 10:00 now, in the Harbour room, with video.", "team")
     assert "9:30" not in line(memory, "team")
+
+
+def test_the_line_that_is_the_opening_of_its_page_follows_it() -> None:
+    memory = offline()
+    address = "Her address: 14 Rue des Tilleuls, 69004 Lyon, third floor."
+    memory.write(f"Corinne is my sister. {address}", "people/corinne")
+    memory.replace_text("people/corinne", address, "Her address: 5 Quai des Brumes. Her former address" + address[11:])
+    assert "5 Quai des Brumes" in line(memory, "people/corinne")
+
+
+def test_an_undo_takes_a_link_away_although_another_line_of_that_page_has_changed_since() -> None:
+    memory = offline()
+    memory.write("Faro is on the sea.", "faro")
+    made = memory.create("porto", "Porto is on the Douro.").revision
+    memory.replace_text("faro", "on the sea", "south, on the sea")
+    memory.undo(made)
+    assert "[[porto]]" not in memory.read()
+    assert "south" in line(memory, "faro")
+    assert memory.check() == []
