@@ -155,23 +155,25 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
     changed = _page_changes(recorded, operation)
     if not changed:
         raise NotAllowed(f"{operation.id} has changed no page, so there is nothing to undo")
-    draft = Draft(context)
+    draft, has_other_lines = Draft(context), False
     for change in changed:
         if change.path in draft.staged:
             raise NotAllowed(f"{change.path!r} was changed by others in the middle of {operation.id}; restore the page")
         try:
             draft.take(PageChange(change.path, change.after, change.before))
         except StorageConflict as error:
-            if _is_of_links(change) and (now := draft.before(change.path)):  # its lines follow their pages
+            now = None if is_entry(change.path) else draft.before(change.path)
+            if now and (page := _as_listed_before(now, change)):  # its lines follow their pages
                 del draft.staged[change.path]
-                if (page := _as_listed_before(now, change)).links != now.links:
+                if page.links != now.links:
                     draft.put(page.stamped(context.now()))
+                has_other_lines = True
                 continue
             raise NotAllowed(
                 f"{change.path!r} was changed after {operation.id}; undo what came later first, or restore the page"
                 + (" (edits of an entry by hand are in the history once a check has seen them)" * is_entry(change.path))
             ) from error
-    if any(change.path not in draft.staged for change in changed if not is_entry(change.path)):
+    if has_other_lines:
         follow_lines(draft)
     context.operation.trace.add("undo", of=operation.first.operation or operation.first.id)
     is_split = operation.first.kind == SPLIT
@@ -188,25 +190,17 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
     return result, is_split
 
 
-def _is_of_links(change: PageChange) -> bool:
-    """Whether a page has other links after a change, or lists the same pages in other words, and is else the same."""
-    if is_entry(change.path) or change.before is None or change.after is None:
-        return False
-    return read_page(change.path, change.before).body == read_page(change.path, change.after).body
-
-
-def _as_listed_before(page: Page, change: PageChange) -> Page:
-    """A page that has changed since, without the links that a change of it added, and with those that it took away."""
-    before, after, now = (
-        {link_key(child.target): child for child in one.children}
-        for one in (
-            read_page(change.path, change.before or b""),
-            read_page(change.path, change.after or b""),
-            page,
-        )
-    )
-    page = page.without_children(lambda child: link_key(child.target) in after.keys() - before.keys())
-    gone = [before[key] for key in before if key not in after and key not in now]
+def _as_listed_before(now: Page, change: PageChange) -> Page | None:
+    """A page that has changed since, without the links that a change of it added, and with those that it took away;
+    `None` if the change was of more than links."""
+    if change.before is None or change.after is None:
+        return None
+    before, after = (read_page(change.path, data) for data in (change.before, change.after))
+    if before.body != after.body:
+        return None
+    had, has, listed = ({link_key(child.target): child for child in page.children} for page in (before, after, now))
+    page = now.without_children(lambda child: link_key(child.target) in has.keys() - had.keys())
+    gone = [had[key] for key in had if key not in has and key not in listed]
     return page.with_children((child.target, child.description) for child in gone)
 
 

@@ -411,3 +411,16 @@ def test_an_undo_takes_a_link_away_although_another_line_of_that_page_has_change
     assert "[[porto]]" not in memory.read()
     assert "south" in line(memory, "faro")
     assert memory.check() == []
+
+
+def test_an_undo_that_takes_a_link_away_lets_the_lines_follow_what_it_puts_back() -> None:
+    memory = offline()
+    memory.create("porto", "Porto is on the Douro.")
+    memory.write("Faro is on the sea, unlike [[porto]].", "faro")
+    memory.write("Lisbon is on the Tagus.", "lisbon")
+    renamed = memory.rename("porto", "oporto").revision
+    assert "unlike oporto" in line(memory, "faro")
+    memory.replace_text("lisbon", "on the Tagus", "hilly, on the Tagus")
+    memory.undo(renamed)
+    assert "unlike porto" in line(memory, "faro") and "hilly" in line(memory, "lisbon")
+    assert "[[oporto]]" not in memory.read() and memory.check() == []
