@@ -5,7 +5,6 @@ renamed by hand."""
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -24,6 +23,7 @@ from memory_v2.errors import (
 from memory_v2.operations.context import Context
 from memory_v2.storage.base import Stored, stored_page
 from memory_v2.storage.history import EXTERNAL, History, PageChange
+from memory_v2.text.words import composed
 from memory_v2.trace.recording import digest
 from memory_v2.tree.block import Block
 from memory_v2.tree.graph import Graph, edges_of, node_of
@@ -191,7 +191,7 @@ class Draft:
 
 def known_page(draft: Draft, path: str) -> Page:
     """The page that a model asks for, whatever the case of the path. Raises `ToolProblem` if there is none."""
-    known = draft.spelled(unicodedata.normalize("NFC", path.strip()))
+    known = draft.spelled(composed(path.strip()))
     try:
         page = draft.find(known) if known else None
     except Unreadable as error:

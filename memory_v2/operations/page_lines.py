@@ -33,14 +33,14 @@ def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: b
     now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
     was_opening, is_opening = opening(before.blocks), opening(after.blocks)
     for above, link in _listing(draft, graph, after.path):
-        quotes_opening = link.description == was_opening
+        quotes_opening, lacking = link.description == was_opening, now.lacks(link.description)
+        is_gone = (grown and quotes_opening and is_opening != was_opening) or (
+            lacking and _is_gone(draft, lacking, before, {after.path, above.path})
+        )
+        if not (is_gone or has_grown):
+            continue
         is_own = quotes_opening or is_of_subjects(link.description, before.blocks)
-        lacking = now.lacks(link.description)
-        if (
-            (has_grown and is_own)
-            or (grown and quotes_opening and is_opening != was_opening)
-            or (lacking and _is_gone(draft, lacking, before, {after.path, above.path}))
-        ):
+        if is_gone or is_own:
             line = (subjects(after.title, after.blocks) or is_opening) if is_own else described(draft, after)
             draft.put(draft.page(above.path).with_description(link.target, line).stamped(draft.context.now()))
 

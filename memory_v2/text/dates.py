@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
 from memory_v2.text.lists import times
-from memory_v2.text.words import is_latin, matcher
+from memory_v2.text.words import composed, is_latin, matcher
 
 T = TypeVar("T")
 
@@ -365,7 +365,7 @@ def _month(word: str) -> int | None:
 
 @lru_cache(10_000)
 def _plain(word: str) -> str:
-    decomposed = unicodedata.normalize("NFD", word.casefold())
+    decomposed = composed(word.casefold(), "NFD")
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

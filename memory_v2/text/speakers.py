@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from memory_v2.text.lists import askers, labels, roles
-from memory_v2.text.words import folded, has_cjk, matcher, words
+from memory_v2.text.words import composed, folded, has_cjk, matcher, words
 
 # These may speak, but just as often are spoken about: "System: Linux", "**Agent:** claude-3".
 _PARTIES = frozenset(["agent", "bot", "customer", "person", "player", "system"])
@@ -65,7 +64,7 @@ def _said_behind_colon(text: str) -> tuple[str, str, bool] | None:
     match = _turn().match(text)
     if match is None:
         return None
-    name = unicodedata.normalize("NFC", match["name"]).rstrip(".")
+    name = composed(match["name"]).rstrip(".")
     if not name.startswith("@") and not _is_name(name):
         return None
     return name, match["said"], bool(match["a"] or match["b"])

@@ -106,7 +106,7 @@ def is_page_path(text: str) -> bool:
 
 def fold(path: str) -> str:
     """A normal form: two paths share it if a disk that ignores case cannot tell them apart."""
-    return unicodedata.normalize("NFC", path.casefold())
+    return composed(path.casefold())
 
 
 def prefixes(path: str) -> list[str]:

@@ -200,8 +200,10 @@ def subjects(title: str, blocks: Iterable[Block]) -> str:
 def is_of_subjects(line: str, blocks: Iterable[Block]) -> bool:
     """Whether the line of a page with these blocks tells it by `subjects`: by words of its own, one or two each."""
     told = [words(term) for term in line.split("; ")]
+    if len(told) < LEAST_SUBJECTS or not all(1 <= len(term) <= 2 for term in told):
+        return False
     own = {stem(word) for text in texts_of(blocks) for word in words(text)}
-    return len(told) >= LEAST_SUBJECTS and all(1 <= len(term) <= 2 and own.issuperset(map(stem, term)) for term in told)
+    return all(own.issuperset(map(stem, term)) for term in told)
 
 
 def is_common_heading(heading: str) -> bool:
