@@ -39,7 +39,7 @@ _NAME = re.compile(r"\w[\w.-]{0,63}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A named point of the history: the id of its revision, and when it was made."""
+    """A named point of the history: the id of its revision, and when it was made, to the second."""
 
     name: str
     revision: str
@@ -188,7 +188,7 @@ def _counts(files: Mapping[str, bytes]) -> tuple[int, int]:
 
 
 def _checkpoint(revision: Revision) -> Checkpoint:
-    return Checkpoint(revision.summary, revision.id[:12], revision.when)
+    return Checkpoint(revision.summary, revision.id[:12], revision.when.replace(microsecond=0))
 
 
 def _file_of(checkpoint: Checkpoint, files: Mapping[str, bytes]) -> tuple[bytes, str]:
