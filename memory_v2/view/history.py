@@ -128,8 +128,13 @@ def _sources(pages: Sequence[PageChange]) -> list[str]:
 
 def _without_metadata(page: PageChange) -> PageChange:
     """A change of a page as people look at it: its metadata changes each time."""
-    before, after = (data and encode(without_metadata(_read(page.path, data))) for data in (page.before, page.after))
+    before, after = (data and _own(_read(page.path, data)) for data in (page.before, page.after))
     return replace(page, before=before, after=after)
+
+
+def _own(read: Page) -> bytes:
+    """The bytes of a page without its metadata and the blank lines above them."""
+    return encode(without_metadata(read).rstrip("\r\n") + "\n" if read.metadata else read.text)
 
 
 def _read(path: str, data: bytes | None) -> Page:

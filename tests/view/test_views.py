@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,7 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.view.pages import MOST_ROWS
+from memory_v2.agent.operation import asked_by
+from memory_v2.storage.history import Revision
+from memory_v2.view.pages import MOST_ROWS, version
+from memory_v2.view.rendering import decider, who
 
 from .conftest import Page
 
@@ -254,6 +258,42 @@ def test_changes_are_named_as_people_name_them(page: Page) -> None:
     (Path(page.memory.storage.where) / "people.md").write_text("# People\n\nTyped by hand.\n", "utf-8")
     page.memory.history()
     assert "edit by hand, " in page.text("/lines/people")
+
+
+def test_a_change_names_who_asked_for_it(page: Page) -> None:
+    captures = page.text("/history").split('class="timeline"')[1].split("<li")[1:3]
+    assert "by shield" in captures[0] and "by hawk" in captures[1]
+    with asked_by("claude-code"):
+        page.memory.write("Lin keeps the calendar.", path="calendar")
+    page.ask("/edit/notes", {"text": "# Notes\n\nTyped here.\n", "version": version("")})
+    [edit, write] = page.text("/history").split('class="timeline"')[1].split("<li")[1:3]
+    assert "by claude-code · decided by the offline planner" in re.sub("<[^>]+>", "", write)
+    assert "by a person at the page" in edit
+    assert "by claude-code" in page.text("/lines/calendar")
+    assert "by claude-code" in page.text(f"/history/{page.memory.history('calendar')[0].id}")
+
+
+def test_an_agent_that_decided_itself_is_named_once() -> None:
+    past = Revision("write", "Lin", decided_by="host:claude-code", paths=("calendar",))
+    assert (who([past]), decider(past.decided_by)) == ("claude-code", "the agent itself")
+    assert who([replace(past, agent="claude-code")]) == "claude-code"
+
+
+def test_what_was_there_before_the_history_is_no_edit(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("# Memory\n\nWords.\n", "utf-8")
+    with Memory.open(tmp_path) as memory:
+        page = Page(memory)
+        page.subject.warm()
+        assert memory.storage.history.begun  # so that nobody who opens the history waits for it
+        for view in ("/history", "/lines/memory"):
+            assert "already there" in page.text(view) and "edit by hand" not in page.text(view)
+
+
+def test_the_difference_of_a_page_ends_with_its_text(page: Page) -> None:
+    page.memory.create("notes", "# Notes\n\nWords.\n")
+    html = page.text(f"/history/{page.memory.history()[0].id}")
+    added = re.findall('<ins dir="auto">(.*?)</ins>', html)
+    assert added[-3:] == ["# Notes", " ", "Words."]
 
 
 def test_branches_of_a_large_tree_open_by_a_click(tmp_path: Path) -> None:
