@@ -165,7 +165,12 @@ def test_the_changes_of_a_revision_are_read_with_each_folder_once(
     history, pages = GitHistory(folder), {f"people/p{number}": b"page\n" for number in range(40)}
     history.record(pages, Revision("write", "many"))
     read, reads = GitHistory._tree, list[bytes]()
-    monkeypatch.setattr(GitHistory, "_tree", lambda self, tree: reads.append(tree) or read(self, tree))
+
+    def counted(self: GitHistory, tree: bytes) -> Any:
+        reads.append(tree)
+        return read(self, tree)
+
+    monkeypatch.setattr(GitHistory, "_tree", counted)
     [changes] = history.changed_by(list(history.revisions()))
     assert {change.path: change.after for change in changes} == pages
     assert len(reads) == len(set(reads)) == 2  # the top, and people

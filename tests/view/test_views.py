@@ -279,6 +279,22 @@ def test_an_agent_that_decided_itself_is_named_once() -> None:
     assert who([replace(past, agent="claude-code")]) == "claude-code"
 
 
+def test_a_change_after_which_only_lists_of_links_changed_can_be_taken_back(page: Page) -> None:
+    page.memory.write("Kay plays the viola in the orchestra of the town.", path="music")
+    change = page.memory.history()[0]
+    page.memory.write("Lin keeps the calendar of the whole office.", path="calendar")
+    assert "memory" in {*change.paths} & {*page.memory.history()[0].paths}
+    address = f"/history/{change.id}"
+    assert "Take this change back" in page.text(address) and "take back what came later" not in page.text(address)
+    assert page.ask("/undo", {"revision": change.id}).status == 303
+    assert "There is no page" in page.text("/page/music", 404)
+
+
+def test_an_edit_by_hand_is_called_by_its_pages(page: Page) -> None:
+    (Path(page.memory.storage.where) / "people.md").write_text("# People\n\nTyped by hand.\n", "utf-8")
+    assert "edit by hand people" in re.sub(r"<[^>]+>", "", page.text("/history"))
+
+
 def test_what_was_there_before_the_history_is_no_edit(tmp_path: Path) -> None:
     (tmp_path / "memory.md").write_text("# Memory\n\nWords.\n", "utf-8")
     with Memory.open(tmp_path) as memory:
