@@ -204,12 +204,13 @@ class ToolCalls:
 
     def _carry_out(self, name: str, arguments: Mapping[str, Any] | None, client: str, call: Call) -> ToolResult:
         """Runs in the thread of the call."""
-        memory = self._memory
+        memory, own = self._memory, self._memory.entries.store.agent
+        asks = client if own == DEFAULT_AGENT else own
         if self._way == "host" and name in DECIDED_BY_HOST:
             model = DelegatedModel(f"host:{client}" if client else "host", partial(self._ask, call), self._wait)
             memory = memory.with_model(model, self._wait)
-        own = memory.entries.store.agent
-        with asked_by(client if own == DEFAULT_AGENT else own):
+            asks = ""  # who decides is named already
+        with asked_by(asks):
             if name not in _CHANGING_PAGES:
                 return dispatch(memory, name, arguments)
             self.clients.before_change(memory.storage.list_files)
