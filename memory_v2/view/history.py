@@ -78,7 +78,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         traces=_traces(visit, past),
         later=later,
         in_the_way=in_the_way,
-        others=_after(visit, past, in_the_way),
+        others=[(each.id, _title(visit, each, None).rstrip(".")) for each in _after(visit, past, in_the_way)],
         problem=problem,
         done=visit.asked("done"),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from math import pi
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.agent.operation import asked_by
 from memory_v2.storage.history import Revision
+from memory_v2.view.layout import draw
 from memory_v2.view.pages import MOST_ROWS, version
 from memory_v2.view.rendering import decider, who
 
@@ -197,6 +199,34 @@ def test_a_large_tree_is_folded(tmp_path: Path) -> None:
         assert graph.count('class="dot ') <= 320 and "as many as can be read" in graph
         assert graph == page.text("/graph")
         assert 'href="/page/b11/p59" tabindex' in page.text("/graph?under=b11")
+
+
+def test_a_graph_opens_a_level_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    names = [f"group{number}" for number in range(20)]
+    texts = {"memory": names} | {name: [f"{name}/p{number}" for number in range(20)] for name in names}
+    for listed in texts.values():
+        for child in listed:
+            (tmp_path / f"{child}.md").parent.mkdir(exist_ok=True)
+            (tmp_path / f"{child}.md").write_text(f"# {child}\n", "utf-8")
+    for path, listed in texts.items():
+        links = "".join(f"- [[{child}]]\n" for child in listed)
+        (tmp_path / f"{path}.md").write_text(f"# {path}\n\n## Links\n\n{links}", "utf-8")
+    with Memory.open(tmp_path) as memory:
+        graph = Page(memory).text("/graph")
+    assert graph.count('class="dot ') == 21 and graph.count('class="ring"') == 20
+
+
+def test_names_inside_a_graph_do_not_meet() -> None:
+    groups = [f"group-{number:012}" for number in range(24)]
+    children = {"memory": groups} | {group: [f"{group}/{leaf}" for leaf in range(3)] for group in groups}
+    paths = ["memory", *groups, *(leaf for group in groups for leaf in children[group])]
+    names = {path: path.rpartition("/")[2] for path in paths}
+    picture = draw("memory", children, (), {}, names)
+    for dot in picture.dots[1:]:
+        if not dot.is_leaf:
+            assert dot.is_inward
+            inner_end = dot.far - 10 * len(names[dot.path])
+            assert 2 * pi * inner_end >= 17 * len(groups)
 
 
 def test_a_deep_tree_is_shown_some_levels_at_a_time(tmp_path: Path) -> None:
