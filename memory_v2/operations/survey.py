@@ -9,7 +9,7 @@ from memory_v2.operations.operation import operation
 from memory_v2.operations.results import DatedLines, PageInfo
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.page import parse_page, source_of
+from memory_v2.tree.page import parse_page, sources_of
 from memory_v2.tree.path import ROOT, page_path
 
 
@@ -56,11 +56,9 @@ def days(context: Context, path: str = ROOT) -> list[DatedLines]:
     path = page_path(path)
     refresh(context)
     page = parse_page(path, decode(context.storage.read(path).data))
-    known = context.index.days(path)
-    dated, line = [], 1
-    for number, block in enumerate(page.blocks, 1):
+    known, dated, line = context.index.days(path), [], 1
+    for number, (block, source) in enumerate(zip(page.blocks, sources_of(page), strict=True), 1):
         count = len(split_lines(block.text))
-        source = readable(source_of(page, number).name) if "*S" in page.body or page.metadata else ""
-        dated.append(DatedLines((line, line + max(count, 1) - 1), known.get(number), source))
+        dated.append(DatedLines((line, line + max(count, 1) - 1), known.get(number), readable(source.name)))
         line += count
     return dated

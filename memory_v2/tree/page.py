@@ -42,7 +42,7 @@ from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
-from memory_v2.tree.source import DATE, SOURCE, Source, closing_line, is_source_line, read_source_line
+from memory_v2.tree.source import DATE, SOURCE, Source, is_source_line, told_sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,11 +434,10 @@ def page_source(page: Page) -> Source:
     return Source(page.properties.get(SOURCE, ""), iso_day(page.properties.get(DATE)))
 
 
-def source_of(page: Page, number: int) -> Source:
-    """Where a block of a page (from 1) came from: as the source line that closes its section says, or else the page."""
-    line = closing_line(page.blocks, number)
-    said = read_source_line(page.blocks[line - 1]) if line else None
-    return said or page_source(page)
+def sources_of(page: Page) -> list[Source]:
+    """Where each block of a page came from: as the source line that closes its section says, or else the page."""
+    told, own = told_sources(page.blocks), page_source(page)
+    return [told.get(number) or own for number in range(1, len(page.blocks) + 1)]
 
 
 def source_at(page: Page, line: int) -> Source:
@@ -446,7 +445,7 @@ def source_at(page: Page, line: int) -> Source:
     if "*S" not in page.body:
         return page_source(page)
     start = len("".join(split_lines(page.text)[: line - 1]))
-    return source_of(page, sum(place <= start for place, _ in page.placed_blocks()))
+    return sources_of(page)[max(sum(place <= start for place, _ in page.placed_blocks()), 1) - 1]
 
 
 def new_page(path: str, title: str, runs: Sequence[Sequence[Block]] = ()) -> Page:

@@ -86,12 +86,6 @@ def told_sources(blocks: Sequence[Block]) -> dict[int, Source]:
     return told
 
 
-def closing_line(blocks: Sequence[Block], number: int) -> int:
-    """The number of the source line that is for this block (from 1); 0 if there is none."""
-    line = next((n for n in range(max(number, 1), len(blocks) + 1) if is_source_line(blocks[n - 1])), 0)
-    return line if line and (line == number or number in covered(blocks, line)) else 0
-
-
 def closing_lines(blocks: Sequence[Block]) -> list[int]:
     """For each block the number of the source line that is for it; 0 if there is none. A line is for itself."""
     closing = [0] * len(blocks)

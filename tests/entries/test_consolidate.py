@@ -19,7 +19,7 @@ from memory_v2.models.scripted import ScriptedModel
 from memory_v2.settings import Limits
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.page import parse_page, source_of
+from memory_v2.tree.page import parse_page, sources_of
 from tests.entries.made import answering, files
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -42,8 +42,8 @@ def week(memory: Memory) -> None:
 def line_source(memory: Memory, path: str, words: str) -> str:
     """The source of the block of a page that has these words."""
     page = parse_page(path, memory.read(path))
-    number = next(number for number, block in enumerate(page.blocks, 1) if words in block.content)
-    return source_of(page, number).name
+    sources = zip(page.blocks, sources_of(page), strict=True)
+    return next(source.name for block, source in sources if words in block.content)
 
 
 def test_each_entry_stands_on_the_page_of_its_home_and_both_say_so(memory: Memory) -> None:

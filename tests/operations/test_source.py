@@ -9,7 +9,7 @@ import pytest
 
 from memory_v2.errors import InvalidSetting
 from memory_v2.memory import Memory
-from memory_v2.tree.page import Page, source_of
+from memory_v2.tree.page import Page, sources_of
 from memory_v2.tree.source import NO_SOURCE, Source, is_source_line
 from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
 from tests.properties.whole import pages_of
@@ -28,8 +28,8 @@ def said(memory: Memory, path: str = "memory") -> list[tuple[str, Source]]:
     """The texts of a page, each with its source."""
     one = page(memory, path)
     return [
-        (block.content, source_of(one, number))
-        for number, block in enumerate(one.blocks, 1)
+        (block.content, source)
+        for block, source in zip(one.blocks, sources_of(one), strict=True)
         if block.kind not in ("heading", "rule") and not is_source_line(block)
     ]
 

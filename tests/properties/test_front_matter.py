@@ -18,7 +18,7 @@ from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.results import Result
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.page import source_of
+from memory_v2.tree.page import sources_of
 from memory_v2.tree.source import Source, is_source_line
 from tests.effort import effort
 from tests.operations.scenes import SMALL, call, calls, offline, scripted
@@ -196,9 +196,9 @@ def at_random(places: list[int]) -> ScriptedModel:
 def sources(memory: Memory) -> dict[str, Source]:
     """The source of each paragraph and item, by its number."""
     return {
-        block.content.partition("fact ")[2].split()[0]: source_of(page, number)
+        block.content.partition("fact ")[2].split()[0]: source
         for page in pages_of(memory.storage).values()
-        for number, block in enumerate(page.blocks, 1)
+        for block, source in zip(page.blocks, sources_of(page), strict=True)
         if "fact " in block.content and not is_source_line(block)
     }
 

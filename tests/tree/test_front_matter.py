@@ -13,7 +13,7 @@ from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import find_links
-from memory_v2.tree.page import MAX_FRONT_MATTER, Page, parse_page, source_of
+from memory_v2.tree.page import MAX_FRONT_MATTER, Page, parse_page, sources_of
 from memory_v2.tree.source import Source, covered, is_source_line, read_source_line
 
 FRONT_MATTERS = {
@@ -159,7 +159,7 @@ PAGE = parse_page(
 
 def test_a_source_line_is_for_the_text_above_it() -> None:
     of_page = Source("page.md", date(2026, 1, 1))
-    said = [source_of(PAGE, number) for number in range(1, len(PAGE.blocks) + 1)]
+    said = sources_of(PAGE)
     a, b = Source("a"), Source("b")
     assert said == [of_page, of_page, a, a, b, b, b, of_page, of_page]
     assert [list(covered(PAGE.blocks, line)) for line in (4, 7)] == [[3], [5, 6]]
