@@ -436,8 +436,8 @@ def page_source(page: Page) -> Source:
 
 def sources_of(page: Page) -> list[Source]:
     """Where each block of a page came from: as the source line that closes its section says, or else the page."""
-    told, own = told_sources(page.blocks), page_source(page)
-    return [told.get(number) or own for number in range(1, len(page.blocks) + 1)]
+    closed, own = told_sources(page.blocks), page_source(page)
+    return [closed.get(number) or own for number in range(1, len(page.blocks) + 1)]
 
 
 def source_at(page: Page, line: int) -> Source:
