@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memory_v2 import entries, operations
+from memory_v2.agent.operation import asked_by
 from memory_v2.errors import NotAllowed
 from memory_v2.operations.operation import RunningOperations, info
-from memory_v2.settings import DEFAULT_MODEL, Limits
+from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, Limits
 from memory_v2.storage.pending import Recovery
 from memory_v2.text.calendar import Calendar
 from memory_v2.validate import checked_arguments
@@ -138,7 +139,8 @@ class Engine:
         context = self.parts
         if not declared.leaves_trace(arguments):
             return operation(context, *args, **kwargs)
-        return self.runner.run(context, declared.name, lambda own: operation(own, *args, **kwargs), arguments)
+        with asked_by(self.agent if self.agent != DEFAULT_AGENT else ""):
+            return self.runner.run(context, declared.name, lambda own: operation(own, *args, **kwargs), arguments)
 
     def run_on_storage(
         self, operation: Callable[Concatenate[MemoryStorage, P], T], /, *args: P.args, **kwargs: P.kwargs

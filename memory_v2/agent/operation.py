@@ -58,6 +58,25 @@ class CancelScope:
 _scope: ContextVar[CancelScope | None] = ContextVar("cancel scope", default=None)
 
 
+_asking: ContextVar[str] = ContextVar("who asks", default="")
+
+
+@contextmanager
+def asked_by(name: str) -> Iterator[None]:
+    """The history names this agent or person with each change that the thread makes inside. The outermost name counts:
+    an empty one is none."""
+    before = _asking.set(_asking.get() or name)
+    try:
+        yield
+    finally:
+        _asking.reset(before)
+
+
+def who_asks() -> str:
+    """The agent or person that this thread works for; empty if it is unknown."""
+    return _asking.get()
+
+
 class Cancellation:
     """Whether an operation is to stop. One thread carries the operation out; any other thread may cancel it."""
 

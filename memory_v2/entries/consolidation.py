@@ -13,6 +13,7 @@ from datetime import date
 from itertools import starmap
 from typing import Any
 
+from memory_v2.agent.operation import who_asks
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
 from memory_v2.entries.curation import Stock, keep_planned, part_of, planned, stock_of
 from memory_v2.entries.domains import domains
@@ -285,6 +286,7 @@ def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
         kind="consolidate",
         summary=shorten(f"{counted_entries(len(plan.of(WORK_IN)))} of {homes}", MAX_SUMMARY),
         operation=context.operation.id,
+        agent=who_asks(),
         decided_by=plan.decided_by,
         degraded=plan.degraded,
         why=tuple(f"{decision['home']}: {why}" for decision in decisions for why in decision["why"]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memory_v2.agent.operation import new_id
+from memory_v2.agent.operation import new_id, who_asks
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.entries.places import (
@@ -210,7 +210,7 @@ class EntryStore:
         self.pick_up()
         files = stored_changes(wanted := list(changes), self._file)
         try:
-            revision = self._revision(kind, summary)
+            revision = self._revision(kind, summary, who_asks())
             made = self.storage.commit(Change(tuple(files), revision))
         finally:
             self._expire()
@@ -221,8 +221,8 @@ class EntryStore:
         stored = stored_page(self.storage, path)
         return stored.data if stored else None
 
-    def _revision(self, kind: str, summary: str) -> Revision:
-        return Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now())
+    def _revision(self, kind: str, summary: str, agent: str = "") -> Revision:
+        return Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now(), agent=agent)
 
     def remember(self, changes: Iterable[PageChange]) -> None:
         """Adds the entries that these changes have created to what is known. What fails is found by the next fill."""

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import anyio
 from mcp_types import CallToolRequestParams, CallToolResult, TextContent
 
-from memory_v2.agent.operation import CancelScope
+from memory_v2.agent.operation import CancelScope, asked_by
 from memory_v2.errors import ModelError, SilicaError, StorageError, ToolProblem
 from memory_v2.mcp.agent_decides import DECIDE, DECIDED_BY_HOST, check_length, decided, kind_of, rules_of, shown
 from memory_v2.mcp.clients import ANYBODY, Clients, Context, name_of, peer_of, request_of, shook_hands
@@ -29,6 +29,7 @@ from memory_v2.mcp.options import Way
 from memory_v2.memory import Memory
 from memory_v2.models.delegated import DelegatedModel, Question
 from memory_v2.progress import heard_by
+from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.tools import TOOLS, ToolResult, dispatch
 from memory_v2.tools.dispatch import refusal
 from memory_v2.trace.recording import Event
@@ -203,14 +204,17 @@ class ToolCalls:
 
     def _carry_out(self, name: str, arguments: Mapping[str, Any] | None, client: str, call: Call) -> ToolResult:
         """Runs in the thread of the call."""
-        memory = self._memory
+        memory, own = self._memory, self._memory.entries.store.agent
+        asks = client if own == DEFAULT_AGENT else own
         if self._way == "host" and name in DECIDED_BY_HOST:
             model = DelegatedModel(f"host:{client}" if client else "host", partial(self._ask, call), self._wait)
             memory = memory.with_model(model, self._wait)
-        if name not in _CHANGING_PAGES:
-            return dispatch(memory, name, arguments)
-        self.clients.before_change(memory.storage.list_files)
-        result = dispatch(memory, name, arguments)
+            asks = ""  # who decides is named already
+        with asked_by(asks):
+            if name not in _CHANGING_PAGES:
+                return dispatch(memory, name, arguments)
+            self.clients.before_change(memory.storage.list_files)
+            result = dispatch(memory, name, arguments)
         if not result.is_error:
             with suppress(StorageError):  # what was done is done, whoever hears of it
                 changed = result.document.get("changed_pages", ())

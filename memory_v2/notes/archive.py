@@ -219,6 +219,7 @@ def _read(folder: Path) -> list[list[str]]:
         journal = [[*map(str.__str__, names)] for names in rows]
         for name in (name for names in journal for name in names):
             _inside(folder, archived(name))
+            os.fsencode(name)  # a name that no file can have is a ValueError
             if not _day(name):
                 raise ValueError("it moves something else than daily logs")
         return journal

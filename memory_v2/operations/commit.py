@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TypeVar
 
-from memory_v2.agent.operation import Operation
+from memory_v2.agent.operation import Operation, who_asks
 from memory_v2.errors import SilicaError, StorageConflict
 from memory_v2.operations.context import Context, look, overgrown, refresh
 from memory_v2.operations.draft import Draft, link_orphans
@@ -336,6 +336,7 @@ def revision_of(context: Context, pages: Mapping[str, Page | None]) -> Revision:
         kind=kind,
         summary=shorten(about, MAX_SUMMARY),
         operation=operation.id,
+        agent=who_asks(),
         decided_by=asked[-1]["model"] if asked else "",
         degraded="; ".join([*interrupted, *(event["reason"] for event in ended if event["reason"])]),
         undoes=next((str(event["of"]) for event in operation.trace.of("undo")), ""),

@@ -282,6 +282,7 @@ class Forgetting:
         return replace(
             revision,
             summary=self.redaction.summary(revision.summary),
+            agent=text(revision.agent),
             why=tuple(map(text, revision.why)),
             degraded=text(revision.degraded),
             text=text(revision.text),

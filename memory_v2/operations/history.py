@@ -78,6 +78,7 @@ class PastOperation:
             "when": self.when,
             "kind": self.first.kind,
             "summary": self.first.summary,
+            "agent": self.first.agent,
             "decided_by": list(dict.fromkeys(revision.decided_by for revision in revisions if revision.decided_by)),
             "degraded": [revision.degraded for revision in revisions if revision.degraded],
             "changed_pages": self.paths,

@@ -15,6 +15,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
+from memory_v2.agent.operation import asked_by
 from memory_v2.memory import Memory
 from memory_v2.service import tables
 from memory_v2.service.access import TIERS, Caller
@@ -118,7 +119,8 @@ def carry_out(
             if known["fingerprint"] != fingerprint:
                 raise Problem("IDEMPOTENCY_KEY_REUSED")
             return _response(json.loads(known["answer"]), replayed=True)
-        answer = work(call)
+        with asked_by(caller.source):
+            answer = work(call)
         if answer.tagged is not None:
             answer.headers["ETag"] = etag(answer.tagged)
         told = {"status": answer.status, "body": answer.body, "headers": answer.headers}

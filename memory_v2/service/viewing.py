@@ -15,6 +15,7 @@ from starlette.requests import Request as Incoming
 from starlette.responses import Response as Outgoing
 from starlette.responses import StreamingResponse
 
+from memory_v2.agent.operation import asked_by
 from memory_v2.service.access import READ_PAGES, WRITE_PAGES, Caller
 from memory_v2.service.edge import admitted, holder_of
 from memory_v2.service.pages import announce
@@ -85,7 +86,8 @@ class Viewing:
             sees_entries=caller.is_admin,
             can_leave=True,
         )
-        given = answer(visit)
+        with asked_by(caller.source):
+            given = answer(visit)
         if pages := [path for path in given.changed if not is_entry(path)]:
             with self._parts.store.transaction(caller.tenant) as transaction:
                 for path in pages:

@@ -29,7 +29,7 @@ COMPLETED_LATER = (
 @dataclass(frozen=True, slots=True)
 class Revision:
     """One record of the history: what was done (`kind`: write, split, merge, …, `outside`), to which pages, by which
-    model, and why.
+    model, and why. `agent` is the agent or person that asked for it, if it is known.
 
     All revisions of one operation, such as a write and the splits that follow it, share `operation`. `undoes` names the
     operation that this one undoes, or the id of a revision without an operation. `text` is the text of a write, to the
@@ -48,11 +48,12 @@ class Revision:
     id: str = ""
     paths: tuple[str, ...] = ()
     text: str = ""
+    agent: str = ""
     is_first: bool = field(default=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it."""
-        names = ("id", "when", "kind", "summary", "decided_by", "degraded", "undoes", "why", "text")
+        names = ("id", "when", "kind", "summary", "agent", "decided_by", "degraded", "undoes", "why", "text")
         return {name: getattr(self, name) for name in names} | {"changed_pages": self.paths}
 
     @property
@@ -63,6 +64,7 @@ class Revision:
             kind=_line(self.kind),
             summary=_line(self.summary),
             operation=_line(self.operation),
+            agent=_line(self.agent),
             decided_by=_line(self.decided_by),
             degraded=_line(self.degraded),
             undoes=_line(self.undoes),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from memory_v2.agent.operation import asked_by
 from memory_v2.errors import (
     EntryNotFound,
     InvalidText,
@@ -40,6 +42,8 @@ HEADERS = (
     ("Cross-Origin-Resource-Policy", "same-origin"),
 )
 STATIC = {"view.css": "text/css; charset=utf-8", "view.js": "text/javascript; charset=utf-8"}
+AT_PAGE = "a person at the page"
+"""What the history calls whoever changes something here."""
 Method = Literal["GET", "POST"]
 
 
@@ -109,7 +113,8 @@ def _routed(visit: Visit) -> Response:
                 return message(
                     visit, "This key may only read", "Sign in with a key that has the scope pages:write.", 403
                 )
-            return route.view(visit, **match.groupdict())
+            with asked_by(AT_PAGE) if method == "POST" else nullcontext():
+                return route.view(visit, **match.groupdict())
     if fitting:
         return message(visit, "This cannot be done here", "Go back and use the button on the page.", 405)
     return message(visit, "There is no such view", "The links at the top lead to all of them.", 404)

@@ -55,18 +55,16 @@ def graph(visit: Visit) -> Response:
 
 
 def _room(top: str, family: dict[str, list[str]]) -> tuple[dict[str, list[str]], int]:
-    """The children that are drawn, level by level as long as a whole family fits, and how many pages there are."""
+    """The children that are drawn, level by level as long as a whole level fits, and how many pages there are."""
     children: dict[str, list[str]] = {}
-    drawn, count, level = {top}, 1, [top]
+    count, level, drawn = 1, [top], 1
     while level:
-        below: list[str] = []
-        for path in level:
-            listed = family.get(path, [])
-            count += len(listed)
-            below += listed
-            room = listed[: MOST_PAGES - 1] if path == top else listed
-            if room and path in drawn and len(drawn) + len(room) <= MOST_PAGES:
-                children[path] = room
-                drawn.update(room)
+        below = [child for path in level for child in family.get(path, ())]
+        count += len(below)
+        if level == [top]:
+            children[top] = below[: MOST_PAGES - 1]
+        elif drawn + len(below) <= MOST_PAGES:
+            children |= {path: family[path] for path in level if family.get(path)}
+        drawn += len(below)
         level = below
     return children, count

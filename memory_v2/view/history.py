@@ -26,6 +26,8 @@ MOST_CHANGES = 40
 """Changes that the timeline shows at once."""
 MOST_LINES = 300
 """Lines of the difference of a page that are shown at first."""
+EDITED = "edited by hand: "
+"""How the summary of an edit by hand begins, which its kind says already."""
 LONGEST_SUMMARY = 80
 """Characters of an entry in the timeline."""
 MOST_PAGES = 60
@@ -61,6 +63,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
     pages = [page for page in changed.pages if visit.sees_entries or not is_entry(page.path)]
     shown = pages[first : first + MOST_PAGES]
     later = {page.path for page in shown if _is_other_now(visit, page)}
+    in_the_way = {page.path for page in shown if page.path in later and not _is_of_links(page)}
     return visit.show(
         "change",
         status,
@@ -74,22 +77,25 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
         later=later,
-        others=_after(visit, past, later),
+        in_the_way=in_the_way,
+        others=[(each.id, _title(visit, each, None).rstrip(".")) for each in _after(visit, past, in_the_way)],
         problem=problem,
         done=visit.asked("done"),
     )
 
 
 def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> str:
-    """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins."""
+    """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins, and an
+    edit by hand by its pages."""
     if undone:
-        return f"took back: {undone.first.summary}"
+        return f"took back: {_title(visit, undone, None)}"
     entries = [place.id for place in map(place_of, past.paths) if place]
     if not entries or len(entries) < len(past.paths):
-        return past.first.summary
+        return past.first.summary.removeprefix(EDITED)
     with suppress(SilicaError):
         begins = shorten(visit.memory.entries.read_entry(entries[0]).text, LONGEST_SUMMARY)
-        return begins + (f", and {counted(len(entries) - 1, 'other')}" if entries[1:] else "")
+        others = len(entries) - 1
+        return f"{begins.rstrip('.')}, and {counted(others, 'other')}" if others else begins
     return past.first.summary
 
 
@@ -128,8 +134,13 @@ def _sources(pages: Sequence[PageChange]) -> list[str]:
 
 def _without_metadata(page: PageChange) -> PageChange:
     """A change of a page as people look at it: its metadata changes each time."""
-    before, after = (data and encode(without_metadata(_read(page.path, data))) for data in (page.before, page.after))
+    before, after = (data and _own(_read(page.path, data)) for data in (page.before, page.after))
     return replace(page, before=before, after=after)
+
+
+def _own(read: Page) -> bytes:
+    """The bytes of a page without its metadata and the blank lines above them."""
+    return encode(without_metadata(read).rstrip("\r\n") + "\n" if read.metadata else read.text)
 
 
 def _read(path: str, data: bytes | None) -> Page:
@@ -144,6 +155,13 @@ def _is_other_now(visit: Visit, page: PageChange) -> bool:
         return visit.memory.read(page.path) != readable(decode(page.after))
     except PageNotFound:
         return True
+
+
+def _is_of_links(page: PageChange) -> bool:
+    """Whether a change of a page was of its list of links alone: whatever came later, an undo takes that back."""
+    if page.before is None or page.after is None:
+        return False
+    return _read(page.path, page.before).body == _read(page.path, page.after).body
 
 
 def _is_seen(visit: Visit, past: PastOperation) -> bool:

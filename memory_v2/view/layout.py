@@ -12,6 +12,8 @@ LEAF = 17.0
 LEAST_RADIUS = 110.0
 AROUND_NAME, LETTER = 24.0, 7.0
 """How much room a name takes outside a circle, and each letter of it."""
+INNER_LETTER = 10.0
+"""The same of a name inside the circle, which is larger."""
 MOST_ON_CIRCLE = 80
 """With more leaves, every other stands on a second circle outside the names of the first: half the width, and names
 twice as large."""
@@ -68,6 +70,12 @@ def draw(
     radius = max(LEAST_RADIUS * (0.6 + 0.4 * depth), LEAF * len(leaves) / circles / (2 * pi)) if depth else 0.0
     room = AROUND_NAME + LETTER * max(map(len, names.values()))
     outside = {path: room * (place % circles) for place, path in enumerate(leaves)}
+    knots = {path: place for place, (path, _) in enumerate(level for level in order if children.get(level[0]))}
+    is_full = len(knots) > MOST_LEVEL
+    share = [(level / (depth + 0.35)) ** (0.6 if is_full else 1) for level in range(depth + 1)]
+    if is_full:
+        inner = [(path, level) for path, level in order if level and children.get(path)]
+        radius = max([radius, *(_least(level, inner, names, share) for level in range(1, depth))])
     turn = {path: 2 * pi * place / len(leaves) - pi / 2 for place, path in enumerate(leaves)}
     for path, _ in reversed(order):  # children before their parents
         if family := children.get(path):
@@ -75,18 +83,10 @@ def draw(
     branch = {top: 0} | {path: 1 + place % HUES for place, path in enumerate(children.get(top, ()))}
     for path, _ in order:
         branch |= {child: branch[path] for child in children.get(path, ()) if child not in branch}
-    knots = {path: place for place, (path, _) in enumerate(level for level in order if children.get(level[0]))}
-    is_full = len(knots) > MOST_LEVEL
     dots = {}
     for path, level in order:
         is_leaf = not children.get(path)
-        far = (
-            0.0
-            if path == top
-            else radius + outside[path]
-            if is_leaf
-            else radius * (level / (depth + 0.35)) ** (0.6 if is_full else 1)
-        )
+        far = 0.0 if path == top else radius + outside[path] if is_leaf else radius * share[level]
         dots[path] = Dot(
             path,
             far * cos(turn[path]),
@@ -105,6 +105,17 @@ def draw(
     stems = tuple((number[above[path]], _stem(dots[above[path]], dots[path])) for path in dots if path in above)
     others = tuple((number[start], number[end], _chord(dots[start], dots[end])) for start, end in links)
     return Picture(2 * (radius + circles * room), tuple(dots.values()), stems, others)
+
+
+def _least(level: int, inner: Sequence[tuple[str, int]], names: Mapping[str, str], share: Sequence[float]) -> float:
+    """The radius with which the names of a level, written towards the middle, meet neither each other nor the level
+    inside."""
+    long = [len(names[path]) for path, own in inner if own == level]
+    if not long:
+        return 0.0
+    room = AROUND_NAME + INNER_LETTER * max(long)
+    around = room + LEAF * len(long) / (2 * pi)
+    return max(around / share[level], room / (share[level] - share[level - 1]))
 
 
 def _depth_first(top: str, children: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:

@@ -10,6 +10,7 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.history import Revision
 from memory_v2.tree.path import is_entry
+from memory_v2.view.rendering import kind_name, who
 
 LOOK_SECONDS = 0.7
 """How often the history is looked at: a glance at one file."""
@@ -48,7 +49,13 @@ class Changes:
         pages = [path for path in revision.paths if self._has_entries or not is_entry(path)]
         if revision.paths and not pages:
             return b""
-        data = {"id": revision.id[:12], "kind": revision.kind, "summary": revision.summary, "pages": pages[:MOST_NEWS]}
+        data = {
+            "id": revision.id[:12],
+            "kind": kind_name(revision),
+            "who": who([revision]),
+            "summary": revision.summary,
+            "pages": pages[:MOST_NEWS],
+        }
         return f"event: change\ndata: {json.dumps(data)}\n\n".encode()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import cache
 from hashlib import sha256
@@ -12,14 +12,20 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from memory_v2.entries.entry import SHARED
 from memory_v2.entries.places import place_of
 from memory_v2.index.terms import places_of_words
-from memory_v2.storage.history import EXTERNAL
+from memory_v2.settings import DEFAULT_AGENT
+from memory_v2.storage.history import EXTERNAL, Revision
 from memory_v2.text.amounts import counted, counted_entries, dollars
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import readable
 
 FOLDER = Path(__file__).parent
+HOST = "host:"
+"""Before the name of a connected agent that decided itself."""
+NO_AGENTS = (DEFAULT_AGENT, SHARED)
+"""Owners of entries that are no agents."""
 _AGES = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (31 * 86_400, "day", 86_400))
 
 
@@ -54,6 +60,7 @@ def _environment() -> Environment:
         "day_name": day_name,
         "long_day": long_day,
         "kind_name": kind_name,
+        "who": who,
         "decider": decider,
         "as_moment": datetime.fromisoformat,
         "share": share,
@@ -126,14 +133,29 @@ def long_day(day: date) -> str:
     return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
-def kind_name(kind: str) -> str:
+def kind_name(revision: Revision) -> str:
     """The kind of a change, for people to read."""
-    return "edit by hand" if kind == EXTERNAL else kind
+    return revision.kind if revision.kind != EXTERNAL else "already there" if revision.is_first else "edit by hand"
+
+
+def who(revisions: Iterable[Revision]) -> str:
+    """The agents and persons that asked for changes, or whose entries they are."""
+    return readable(", ".join(dict.fromkeys(name for revision in revisions for name in _names(revision))))
+
+
+def _names(revision: Revision) -> list[str]:
+    host = revision.decided_by.removeprefix(HOST) if revision.decided_by.startswith(HOST) else ""
+    if revision.agent or host:
+        return [revision.agent or host]
+    owners = {place.space if place else SHARED for place in map(place_of, revision.paths)}
+    return sorted(owners) if owners.isdisjoint(NO_AGENTS) else []
 
 
 def decider(model: str) -> str:
     """Who decided, for people to read."""
-    return "the offline planner" if model == "offline" else model
+    if model == "offline":
+        return "the offline planner"
+    return "the agent itself" if f"{model}:".startswith(HOST) else model
 
 
 def share(value: float | None) -> str:

@@ -34,9 +34,10 @@ class Subject:
         return self.memory.with_model(OfflinePlanner(), QUICK_SECONDS, traces=0)
 
     def warm(self) -> None:
-        """Opens what a first search needs, which takes a second in a large memory."""
+        """Opens what a first search needs, and begins the history, which takes seconds in a large memory."""
         with suppress(SilicaError):
             self.quick.search("memory", 1)
+            self.memory.history()
 
 
 @dataclass(frozen=True)

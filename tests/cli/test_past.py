@@ -18,7 +18,7 @@ from .test_json import COST, RESULT
 from .test_records import PLACED, scripted
 from .test_terminal import seen
 
-OPERATION = {"id", "when", "kind", "summary", "decided_by", "degraded", "changed_pages", "undone_by"}
+OPERATION = {"id", "when", "kind", "summary", "agent", "decided_by", "degraded", "changed_pages", "undone_by"}
 ID = re.compile("[0-9a-f]{12}")
 
 

@@ -105,6 +105,7 @@ async def test_a_result_says_facts_for_programs_beside_the_words(mode: Mode) -> 
         assert facts["path"] == "garden"
         assert set(facts["changed_pages"]) == {"garden", "memory"}
         assert facts["revision"] == memory.history()[0].id[:12]
+        assert memory.history()[0].first.agent == "an-agent"
         assert "changes" not in facts  # the diff says again what was sent
 
 

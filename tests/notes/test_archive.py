@@ -202,6 +202,7 @@ def test_a_damaged_journal_is_told(notes: Notes) -> None:
         ["/etc/2026-01-01.md"],
         ["{outside}/2026-01-01.md"],
         ["memory/\0/2026-01-01.md"],
+        ["memory/\ud800/2026-01-01.md"],
         ["memory/linked/2026-01-01.md"],
         ["memory/.ssh/id_rsa"],
         [["memory/2026-02-01.md", "../2026-02-01.md"]],

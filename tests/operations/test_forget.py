@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memory_v2.agent.operation import asked_by
 from memory_v2.errors import (
     InvalidSetting,
     InvalidText,
@@ -233,6 +234,14 @@ def test_lines_are_forgotten_wherever_they_stand_as_lines() -> None:
     assert "- (forgotten)\n- Ada likes tea\n- (forgotten)\n" in memory.read("list")
     assert "## (forgotten)\n\nAda is here, says Ada." in memory.read("people")
     assert memory.check() == []
+
+
+def test_the_name_of_who_asked_is_forgotten() -> None:
+    memory = offline()
+    with asked_by(f"laptop of {SECRET}"):
+        memory.write(f"{SECRET} likes tea.", "people")
+    memory.forget(SECRET, apply=True)
+    assert [past.first.agent for past in memory.history()] == ["", f"laptop of {MARKER}"]
 
 
 def test_what_cannot_be_forgotten_is_refused() -> None:

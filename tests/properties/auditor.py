@@ -38,7 +38,7 @@ UNDERLINED = re.compile(r"(?:[ \t]*\S.*\n)+? {0,3}(=+)[ \t]*(?:\n|$)")
 """The title of a page: a line with a number sign, or lines with a line of equals signs below them."""
 PIECES = "/part-*"
 """The end of the name of a document that stands on several pages."""
-TRAILER = re.compile(r"(Operation|Decided-by|Degraded|Undoes): (.*)")
+TRAILER = re.compile(r"(Operation|Agent|Decided-by|Degraded|Undoes): (.*)")
 
 Operation = dict[str, Any]
 

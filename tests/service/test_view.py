@@ -53,6 +53,12 @@ def test_a_key_needs_the_scope_and_the_form_must_be_our_own(service: Running) ->
         assert answer.status_code == 401 and "set-cookie" not in answer.headers
 
 
+def test_a_change_names_the_source_of_the_request(service: Running) -> None:
+    hawk = service.client("hawk", scopes=["pages:write"])
+    assert hawk.post("/pages", json={"text": "Leeks need sand.", "path": "garden"}).status_code == 201
+    assert "by hawk" in signed_in(service, "pages:read").get("/view/history").text
+
+
 def test_a_key_that_reads_pages_sees_pages_and_nothing_else(service: Running) -> None:
     client = signed_in(service, "pages:read")
     assert "Leeks are planted" in client.get("/view/page/garden").text

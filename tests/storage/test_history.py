@@ -118,13 +118,17 @@ lines = words.map(lambda text: " ".join(text.split()))
 told = lines.filter(bool)
 
 
-@given(kind=st.sampled_from(["write", "split", EXTERNAL]), summary=told, trailers=st.tuples(told, lines, lines, lines))
+@given(
+    kind=st.sampled_from(["write", "split", EXTERNAL]),
+    summary=told,
+    trailers=st.tuples(told, lines, lines, lines, lines),
+)
 def test_a_message_tells_an_entry_and_is_read_back(
-    kind: str, summary: str, trailers: tuple[str, str, str, str]
+    kind: str, summary: str, trailers: tuple[str, str, str, str, str]
 ) -> None:
-    operation, decided_by, degraded, undoes = trailers
+    operation, agent, decided_by, degraded, undoes = trailers
     why = ("in the tree to the letter: n1", "Operation: not this one", "nothing else was changed")
-    one = Revision(kind, summary, operation, decided_by, degraded, undoes, why)
+    one = Revision(kind, summary, operation, decided_by, degraded, undoes, why, agent=agent)
     assert read_message(message_of(one)) == one
 
 
@@ -153,6 +157,23 @@ def test_plain_git_accepts_the_repository_and_reads_the_log(folder: Path) -> Non
         ]
         assert git(folder, "log", "-1", "--format=%(trailers:key=Operation,valueonly)").strip() == "op"
         assert git(folder, "show", f"{ids[0]}:people/ada.md") == "Ada\n"
+
+
+def test_the_changes_of_a_revision_are_read_with_each_folder_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, pages = GitHistory(folder), {f"people/p{number}": b"page\n" for number in range(40)}
+    history.record(pages, Revision("write", "many"))
+    read, reads = GitHistory._tree, list[bytes]()
+
+    def counted(self: GitHistory, tree: bytes) -> Any:
+        reads.append(tree)
+        return read(self, tree)
+
+    monkeypatch.setattr(GitHistory, "_tree", counted)
+    [changes] = history.changed_by(list(history.revisions()))
+    assert {change.path: change.after for change in changes} == pages
+    assert len(reads) == len(set(reads)) == 2  # the top, and people
 
 
 def test_a_commit_that_plain_git_made_is_told_and_gone_on_from(folder: Path) -> None:

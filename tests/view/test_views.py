@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from math import pi
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from memory_v2 import Memory
-from memory_v2.view.pages import MOST_ROWS
+from memory_v2.agent.operation import asked_by
+from memory_v2.storage.history import Revision
+from memory_v2.view.layout import draw
+from memory_v2.view.pages import MOST_ROWS, version
+from memory_v2.view.rendering import decider, who
 
 from .conftest import Page
 
@@ -195,6 +201,34 @@ def test_a_large_tree_is_folded(tmp_path: Path) -> None:
         assert 'href="/page/b11/p59" tabindex' in page.text("/graph?under=b11")
 
 
+def test_a_graph_opens_a_level_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    names = [f"group{number}" for number in range(20)]
+    texts = {"memory": names} | {name: [f"{name}/p{number}" for number in range(20)] for name in names}
+    for listed in texts.values():
+        for child in listed:
+            (tmp_path / f"{child}.md").parent.mkdir(exist_ok=True)
+            (tmp_path / f"{child}.md").write_text(f"# {child}\n", "utf-8")
+    for path, listed in texts.items():
+        links = "".join(f"- [[{child}]]\n" for child in listed)
+        (tmp_path / f"{path}.md").write_text(f"# {path}\n\n## Links\n\n{links}", "utf-8")
+    with Memory.open(tmp_path) as memory:
+        graph = Page(memory).text("/graph")
+    assert graph.count('class="dot ') == 21 and graph.count('class="ring"') == 20
+
+
+def test_names_inside_a_graph_do_not_meet() -> None:
+    groups = [f"group-{number:012}" for number in range(24)]
+    children = {"memory": groups} | {group: [f"{group}/{leaf}" for leaf in range(3)] for group in groups}
+    paths = ["memory", *groups, *(leaf for group in groups for leaf in children[group])]
+    names = {path: path.rpartition("/")[2] for path in paths}
+    picture = draw("memory", children, (), {}, names)
+    for dot in picture.dots[1:]:
+        if not dot.is_leaf:
+            assert dot.is_inward
+            inner_end = dot.far - 10 * len(names[dot.path])
+            assert 2 * pi * inner_end >= 17 * len(groups)
+
+
 def test_a_deep_tree_is_shown_some_levels_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "memory.md").write_text("# Memory\n\n## Links\n\n- [[p0]]\n")
     for number in range(299):
@@ -254,6 +288,58 @@ def test_changes_are_named_as_people_name_them(page: Page) -> None:
     (Path(page.memory.storage.where) / "people.md").write_text("# People\n\nTyped by hand.\n", "utf-8")
     page.memory.history()
     assert "edit by hand, " in page.text("/lines/people")
+
+
+def test_a_change_names_who_asked_for_it(page: Page) -> None:
+    captures = page.text("/history").split('class="timeline"')[1].split("<li")[1:3]
+    assert "by shield" in captures[0] and "by hawk" in captures[1]
+    with asked_by("claude-code"):
+        page.memory.write("Lin keeps the calendar.", path="calendar")
+    page.ask("/edit/notes", {"text": "# Notes\n\nTyped here.\n", "version": version("")})
+    [edit, write] = page.text("/history").split('class="timeline"')[1].split("<li")[1:3]
+    assert "by claude-code · decided by the offline planner" in re.sub("<[^>]+>", "", write)
+    assert "by a person at the page" in edit
+    assert "by claude-code" in page.text("/lines/calendar")
+    assert "by claude-code" in page.text(f"/history/{page.memory.history('calendar')[0].id}")
+
+
+def test_an_agent_that_decided_itself_is_named_once() -> None:
+    past = Revision("write", "Lin", decided_by="host:claude-code", paths=("calendar",))
+    assert (who([past]), decider(past.decided_by)) == ("claude-code", "the agent itself")
+    assert who([replace(past, agent="claude-code")]) == "claude-code"
+
+
+def test_a_change_after_which_only_lists_of_links_changed_can_be_taken_back(page: Page) -> None:
+    page.memory.write("Kay plays the viola in the orchestra of the town.", path="music")
+    change = page.memory.history()[0]
+    page.memory.write("Lin keeps the calendar of the whole office.", path="calendar")
+    assert "memory" in {*change.paths} & {*page.memory.history()[0].paths}
+    address = f"/history/{change.id}"
+    assert "Take this change back" in page.text(address) and "take back what came later" not in page.text(address)
+    assert page.ask("/undo", {"revision": change.id}).status == 303
+    assert "There is no page" in page.text("/page/music", 404)
+
+
+def test_an_edit_by_hand_is_called_by_its_pages(page: Page) -> None:
+    (Path(page.memory.storage.where) / "people.md").write_text("# People\n\nTyped by hand.\n", "utf-8")
+    assert "edit by hand people" in re.sub(r"<[^>]+>", "", page.text("/history"))
+
+
+def test_what_was_there_before_the_history_is_no_edit(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("# Memory\n\nWords.\n", "utf-8")
+    with Memory.open(tmp_path) as memory:
+        page = Page(memory)
+        page.subject.warm()
+        assert memory.storage.history.begun  # so that nobody who opens the history waits for it
+        for view in ("/history", "/lines/memory"):
+            assert "already there" in page.text(view) and "edit by hand" not in page.text(view)
+
+
+def test_the_difference_of_a_page_ends_with_its_text(page: Page) -> None:
+    page.memory.create("notes", "# Notes\n\nWords.\n")
+    html = page.text(f"/history/{page.memory.history()[0].id}")
+    added = re.findall('<ins dir="auto">(.*?)</ins>', html)
+    assert added[-3:] == ["# Notes", " ", "Words."]
 
 
 def test_branches_of_a_large_tree_open_by_a_click(tmp_path: Path) -> None:

@@ -221,16 +221,27 @@ class GitHistory(History):
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
         reader = self._reader()
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
+
+        def changes(revision: Revision) -> tuple[PageChange, ...]:
+            made = reader._commit(revision.id.encode())
+            before = reader._commit(made.parents[0]).tree if made.parents else None
+            read_once = cache(reader._tree)
+
+            def data(tree: bytes | None, path: str) -> bytes | None:
+                blob = find_blob(tree, path, read_once) if tree else None
+                return None if blob is None else reader._data(blob)
+
+            return tuple(
+                PageChange(path, newest[path] if path in newest else data(before, path), data(made.tree, path))
+                for path in revision.paths
+                if not is_entry(path)
+            )
+
         with reader.held_open():
             for revision in revisions:
-                changes = []
-                for path in (path for path in revision.paths if not is_entry(path)):
-                    if path not in newest:
-                        before = reader.before(revision.id)
-                        newest[path] = reader.read(before, path) if before else None
-                    changes.append(PageChange(path, newest[path], reader.read(revision.id, path)))
-                    newest[path] = changes[-1].after
-                yield tuple(changes)
+                changed = reader._ask(partial(changes, revision))
+                newest |= {page.path: page.after for page in changed}
+                yield changed
                 if len(newest) > MAX_PAGES:
                     newest.clear()
 

@@ -250,7 +250,7 @@ TEXT_AS_JSON = "Text as JSON:"
 """The same for a text with a null character, at which git would end the message."""
 QUOTED = "> "
 
-_TRAILER = re.compile(r"^(Operation|Decided-by|Degraded|Undoes): (.*)$")
+_TRAILER = re.compile(r"^(Operation|Agent|Decided-by|Degraded|Undoes): (.*)$")
 
 
 def message_of(revision: Revision) -> str:
@@ -258,6 +258,7 @@ def message_of(revision: Revision) -> str:
     lines = revision.in_lines
     trailers = (
         ("Operation", lines.operation),
+        ("Agent", lines.agent),
         ("Decided-by", lines.decided_by),
         ("Degraded", lines.degraded),
         ("Undoes", lines.undoes),
@@ -281,6 +282,7 @@ def read_message(message: str) -> Revision:
         kind=kind if colon else EXTERNAL,
         summary=summary if colon else first,
         operation=trailers.get("Operation", ""),
+        agent=trailers.get("Agent", ""),
         decided_by=trailers.get("Decided-by", ""),
         degraded=trailers.get("Degraded", ""),
         undoes=trailers.get("Undoes", ""),

@@ -110,7 +110,7 @@ function listen() {
   events.addEventListener("change", (event) => {
     const change = JSON.parse(event.data);
     const pages = change.pages.slice(0, 2).join(", ") + (change.pages.length > 2 ? ", …" : "");
-    const words = form && change.pages.includes(form.dataset.page) ? "This page has changed while you edit it." : `${change.kind}: ${pages || change.summary}.`;
+    const words = form && change.pages.includes(form.dataset.page) ? "This page has changed while you edit it." : `${change.kind}${change.who && ` by ${change.who}`}: ${pages || change.summary}.`;
     say(words, `${base}/history/${change.id}`, "What changed");
     clearTimeout(waiting);
     waiting = setTimeout(refresh, 150);

@@ -20,6 +20,7 @@ try {
         await page.evaluate(() => { document.querySelector("[name=version]").value = "another"; });
         await page.fill("#text", "# My own words\n\nTyped while somebody else was faster.\n");
         await page.click("button:has-text('Save')");
+        await page.waitForSelector("#theirs"); // a picture of a page that is leaving never comes
         await page.screenshot({ path: `${given.folder}/conflict-${colorScheme}-${width}.png` });
       }
       await page.context().close();
