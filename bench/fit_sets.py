@@ -15,10 +15,9 @@ from bench.data import data_file, load, own_texts
 from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
-from memory_v2.index.candidates import candidates
 from memory_v2.index.lookup import Found, Meant
 from memory_v2.index.places import Place
-from memory_v2.index.ranking import Ranked, Scale, rank, signals
+from memory_v2.index.ranking import Ranked, answering, rank
 from memory_v2.index.terms import Question
 from memory_v2.index.weights import QUESTION
 
@@ -63,12 +62,9 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
         by: Mapping[str, float] = QUESTION,
         meant: Meant | None = None,
     ) -> list[Ranked]:
-        near = meant.nearness(found.places.values()) if meant else None
-        every = candidates(question, found, near=near)
-        scale = Scale.of(every)
-        every = [one for one in every if one.answers]
-        if by is QUESTION and every and not told:
-            rows = [dict(signals(question, found, one, scale)) for one in every]
+        if by is QUESTION and not told and (answers := list(answering(question, found, by, meant))):
+            rows = [dict(signals) for _, signals in answers]
+            every = [candidate for candidate, _ in answers]
             shown = [frozenset(shows(found.paths[one.place.page][0], one.place)) for one in every]
             older = np.array([bool(one & before) and not one & wanted for one in shown])
             table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])

@@ -49,15 +49,10 @@ def rank(
 ) -> list[Ranked]:
     """The best candidates that answer the question at all, best first. `meant` tells how near they are in meaning; then
     those that share no word with the question may answer too."""
-    near = meant.nearness(found.places.values()) if meant else None
-    every = candidates(question, found, is_title=weights.TITLE in by, near=near)
-    scale = Scale.of(every)
     scored = []
-    for candidate in every:
-        if candidate.answers:
-            told = signals(question, found, candidate, scale)
-            points = {name: by[name] * value for name, value in told if name in by}
-            scored.append((sum(points.values()), points, candidate))
+    for candidate, told in answering(question, found, by, meant):
+        points = {name: by[name] * value for name, value in told if name in by}
+        scored.append((sum(points.values()), points, candidate))
     scored.sort(key=lambda row: (-row[0], found.paths[row[2].place.page][0], row[2].place.first_line))
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
@@ -81,8 +76,20 @@ def rank(
     ]
 
 
+def answering(
+    question: Question, found: Found, by: Mapping[str, float] = QUESTION, meant: Meant | None = None
+) -> Iterator[tuple[Candidate, Iterable[tuple[str, float]]]]:
+    """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
+    near = meant.nearness(found.places.values()) if meant else None
+    every = candidates(question, found, is_title=weights.TITLE in by, near=near)
+    scale = _Scale.of(every)
+    for candidate in every:
+        if candidate.answers:
+            yield candidate, _signals(question, found, candidate, scale)
+
+
 @dataclass(frozen=True, slots=True)
-class Scale:
+class _Scale:
     """What the words of a place are measured by."""
 
     best: Sequence[float]
@@ -94,7 +101,7 @@ class Scale:
     """How near in meaning the places are, for one of which that is not known."""
 
     @classmethod
-    def of(cls, every: Sequence[Candidate]) -> Scale:
+    def of(cls, every: Sequence[Candidate]) -> _Scale:
         """The scale for these places."""
         best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
         if known := [candidate.near for candidate in every if candidate.near is not None]:
@@ -102,7 +109,7 @@ class Scale:
         return cls(best, 1.0, 0.0)
 
 
-def signals(question: Question, found: Found, candidate: Candidate, scale: Scale) -> Iterator[tuple[str, float]]:
+def _signals(question: Question, found: Found, candidate: Candidate, scale: _Scale) -> Iterator[tuple[str, float]]:
     """What speaks for a place, before it is weighed."""
     own, near, wide, whole = (score / most for score, most in zip(candidate.words.scores, scale.best, strict=True))
     place = candidate.place

@@ -37,7 +37,6 @@ QUESTION: Final[Mapping[str, float]] = {
     DEPTH: -0.8,
     LINKED: 10.0,
     NAMED: 2.0,
-    TAKES_PART: 2.0,
     DAY: 4.0,
     TIME: 2.0,
     ASKS: -1.3,
