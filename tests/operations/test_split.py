@@ -548,6 +548,12 @@ def test_a_text_nested_too_deep_does_not_keep_its_page_from_being_split() -> Non
     assert stands(memory, deep.strip())
 
 
+def test_all_that_somebody_says_is_of_the_day_on_which_it_begins() -> None:
+    said = "[9 May 2023, 7:06 pm] Maria: I am glad.\n\n(image: a quote)\n\n[10 June 2023, 8:00 am] John: Thanks.\n"
+    blocks = parse_blocks(said)
+    assert [numbers for _, numbers in dated_runs(blocks, range(1, len(blocks) + 1))] == [(1, 2), (3,)]
+
+
 def test_what_was_said_on_another_day_is_of_no_section_of_a_day() -> None:
     log = "# 2026-02-14\n\n- a\n\n*Said on 2026-02-14*\n\n- b\n\n*Said on 2026-02-15*\n\n# 2026-02-16\n\n- c\n"
     blocks = parse_blocks(log)
