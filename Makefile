@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := .demo/venv
 RELEASE := .release/bin
+# Many tests wait for a server or a browser: half as many workers again as there are processors.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
 .DEFAULT_GOAL := help
@@ -34,7 +36,7 @@ types: $(READY) ## run the type checker in strict mode
 	$(BIN)/mypy
 
 unit: $(READY) $(PACKAGES) ## run the tests
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 browser: ## install Chromium by apt-get, if there is none: the tests of the page in a browser are skipped without one
 	command -v chromium || \
@@ -42,7 +44,7 @@ browser: ## install Chromium by apt-get, if there is none: the tests of the page
 	  { echo "no Chromium, and apt-get could not install it: install it by hand, and put it on the path" >&2; exit 1; }
 
 thorough: $(READY) ## run the tests with many more examples, and kill and fail at every boundary: hours
-	SILICA_TESTS=thorough $(BIN)/python -m pytest -n auto --dist worksteal
+	SILICA_TESTS=thorough $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/python -m tests.crash.kills --every
 	$(BIN)/python -m tests.crash.kills --random 1000
 	$(BIN)/python -m tests.crash.capturing --kills 200 --race 8 250
