@@ -100,11 +100,11 @@ def show_verb(memory: Memory, revision: str) -> Iterator[Output]:
       silica memory show last
     """
     operation, changes = memory.show(revision)
-    yield Document(operation, entries=operation.revisions[::-1], changes=changes.diff)
+    yield Document(operation, revisions=operation.revisions[::-1], changes=changes.diff)
     undone = f", undone by {operation.undone_by[:SHORT]}" if operation.undone_by else ""
     yield f"{label(operation.id)}  {operation.when:%Y-%m-%d %H:%M:%S} UTC{style(undone, fg='yellow')}"
-    for entry in reversed(operation.revisions):
-        yield from _revision_lines(entry)
+    for each in reversed(operation.revisions):
+        yield from _revision_lines(each)
     if changes:
         yield ""
     yield from diff_lines(changes.diff)
@@ -148,7 +148,7 @@ def blame(memory: Memory, path: str) -> Iterator[Output]:
 
 def _row(operation: PastOperation, seen: bool) -> list[str]:
     """An operation as a row: for a person if it is `seen` on a terminal, else for a program."""
-    decided = dict.fromkeys(entry.decided_by for entry in reversed(operation.revisions) if entry.decided_by)
+    decided = dict.fromkeys(each.decided_by for each in reversed(operation.revisions) if each.decided_by)
     cells = [
         operation.id,
         _moment(operation.when, seen),
@@ -165,21 +165,22 @@ def _moment(when: datetime, seen: bool) -> str:
     return f"{when:%Y-%m-%d %H:%M}" if seen else f"{when:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _revision_lines(entry: Revision) -> Iterator[str]:
+def _revision_lines(revision: Revision) -> Iterator[str]:
     """A commit: what, by whom, why, and what did not go as intended."""
-    who = f", decided by {plain(entry.decided_by)}" if entry.decided_by else ""
+    who = f", asked for by {plain(revision.agent)}" if revision.agent else ""
+    who += f", decided by {plain(revision.decided_by)}" if revision.decided_by else ""
     yield ""
-    yield f"{style(plain(entry.kind), bold=True)}: {plain(entry.summary)}"
-    yield style(f"  {entry.id[:SHORT]}{who}", dim=True)
-    if entry.undoes:
-        yield f"  undoes {plain(entry.undoes[:SHORT])}"
-    if entry.degraded:
-        yield f"  {style('degraded', fg='yellow')}: {plain(entry.degraded)}"
-    for why in entry.why:
+    yield f"{style(plain(revision.kind), bold=True)}: {plain(revision.summary)}"
+    yield style(f"  {revision.id[:SHORT]}{who}", dim=True)
+    if revision.undoes:
+        yield f"  undoes {plain(revision.undoes[:SHORT])}"
+    if revision.degraded:
+        yield f"  {style('degraded', fg='yellow')}: {plain(revision.degraded)}"
+    for why in revision.why:
         yield f"  {plain(why)}"
-    if entry.text and entry.kind != "import":
+    if revision.text and revision.kind != "import":
         yield style("  the text as it was given:", dim=True)
-        yield from (f"  > {plain(line)}" for line in plain_lines(entry.text).splitlines())
+        yield from (f"  > {plain(line)}" for line in plain_lines(revision.text).splitlines())
 
 
 def _blamed(line: BlamedLine, seen: bool) -> list[str]:

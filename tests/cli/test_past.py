@@ -144,10 +144,10 @@ def test_a_write_is_shown_with_the_splits_that_followed_in_the_order_in_which_th
     result = program.quick("write", "--mode", "append", "--json", "\n\n".join(sections)).json
     assert result["split_triggered"]
     shown = program.quick("show", newest(program), "--json").json
-    assert shown.keys() == OPERATION | {"entries", "changes"}
-    kinds = [entry["kind"] for entry in shown["entries"]]
+    assert shown.keys() == OPERATION | {"revisions", "changes"}
+    kinds = [revision["kind"] for revision in shown["revisions"]]
     assert (kinds[0], set(kinds[1:])) == ("write", {"split"})
-    assert shown["entries"][-1]["id"].startswith(shown["id"])
+    assert shown["revisions"][-1]["id"].startswith(shown["id"])
     assert (shown["kind"], len(rows(program))) == ("write", 1)
     told = program.done("show", newest(program))
     assert told.index("\nwrite: ") < told.index("\nsplit: ") < told.index("--- /dev/null")
@@ -160,7 +160,13 @@ def test_why_another_model_decided_is_shown(written: Program) -> None:
     assert "  degraded: the model failed: the key is no good\n" in written.done("show", newest(written))
     shown = written.quick("show", newest(written), "--json").json
     assert (shown["decided_by"], shown["degraded"]) == (["offline"], ["the model failed: the key is no good"])
-    assert shown["entries"][0]["why"] == ["in the tree to the letter: n1", "nothing else was changed"]
+    assert shown["revisions"][0]["why"] == ["in the tree to the letter: n1", "nothing else was changed"]
+
+
+def test_who_asked_for_a_change_is_shown(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICA_MEMORY_AGENT", "codex")
+    program.done("write", "Linus likes penguins")
+    assert ", asked for by codex, decided by offline" in program.done("show", "last")
 
 
 def test_the_last_operation_is_shown_by_that_name(written: Program) -> None:
@@ -182,10 +188,10 @@ def test_an_undo_and_what_it_took_back_name_each_other(written: Program) -> None
     written.done("undo")
     assert written.done("show", name).splitlines()[0].endswith(f" UTC, undone by {newest(written)}")
     shown = written.quick("show", newest(written), "--json").json
-    (entry,) = shown["entries"]
+    (revision,) = shown["revisions"]
     trace = written.quick("trace", "--json").json["traces"][1]["name"]
-    assert f"  undoes {entry['undoes']}\n" in written.done("show", newest(written))
-    assert trace.endswith(entry["undoes"])
+    assert f"  undoes {revision['undoes']}\n" in written.done("show", newest(written))
+    assert trace.endswith(revision["undoes"])
 
 
 @pytest.mark.parametrize("verb", ["show", "diff", "undo", "restore"])
@@ -478,5 +484,5 @@ def test_the_text_of_a_write_that_changed_no_page_is_shown_with_it(written: Prog
     told = written.done("show", newest(written))
     assert "  > Grace   writes\n  > compilers\n" in told
     shown = written.quick("show", newest(written), "--json").json
-    assert (shown["entries"][0]["text"], shown["changed_pages"]) == ("Grace   writes\ncompilers", [])
+    assert (shown["revisions"][0]["text"], shown["changed_pages"]) == ("Grace   writes\ncompilers", [])
     assert_sentence(written.quick("undo", newest(written), "--yes"), 2, "has changed no page", "nothing to undo")
