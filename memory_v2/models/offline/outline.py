@@ -105,9 +105,10 @@ def _is_of_another_day(source: Source, span: Span) -> bool:
 
 
 def dated_runs(blocks: Sequence[Block], body: Sequence[int]) -> list[tuple[Span, tuple[int, ...]]]:
-    """Runs of blocks in order, each with the day that it begins with. A heading, a line that is nothing but a day and the
-    beginning of what somebody says are for what follows, up to the next day or section; any other block that begins
-    with its day is for itself and what hangs together with it. What a source line gives another day is of that one. What is of no day is in no run."""
+    """Runs of blocks in order, each with the day that it begins with. A heading, a line that is nothing but a day and
+    the beginning of what somebody says are for what follows, up to the next day or section; any other block that begins
+    with its day is for itself and what hangs together with it. What a source line gives another day is of that one.
+    What is of no day is in no run."""
     runs: list[tuple[Span, list[int]]] = []
     level, is_open, told = 0, False, told_sources(blocks)
     spans = [leading_date(readable(blocks[number - 1].words)) for number in body]
