@@ -127,11 +127,11 @@ def _launch(chosen: ChosenMemory) -> Launch:
 def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, place: Place) -> Iterator[Notice]:
     if not hosts:
         looked = dict.fromkeys(str(place.path(template)) for host in HOSTS for template in host.here)
-        yield Notice(f"no agent is connected, for none was found on this machine: there is no {', no '.join(looked)}")
         yield Notice(
-            f"start your agent once, or name it: silica memory init --apply --host {HOST_NAMES[0]} "
-            f"(or {', '.join(HOST_NAMES[1:])})"
+            "no agent is connected, for none was found on this machine: start your agent once, or name it: "
+            f"silica memory init --apply --host {HOST_NAMES[0]} (or {', '.join(HOST_NAMES[1:])})"
         )
+        yield Notice(f"looked for {', '.join(looked)}")
         return
     if find_spec("mcp") is None:
         yield Notice("the hosts cannot start the server yet: pip install 'silica-memory[mcp]'")

@@ -54,10 +54,9 @@ def undo(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange
     then; returns what was changed, and what was left alone and why."""
     hosts, launch = [*hosts], replace(launch, is_allowed=True)
     undone = apply(replace(change, hosts=()) for change in plan(place, launch, hosts, is_undone=True))
-    theirs = {place.home, place.project, *(place.path(template) for host in hosts for template in host.here)}
     for change in undone:
         for folder in change.file.parents if change.is_change and change.after is None else ():
-            if folder in theirs:
+            if folder in (place.home, place.project):
                 break
             with suppress(OSError):  # others have put something into it
                 folder.rmdir()

@@ -52,8 +52,15 @@ def test_where_no_host_is_found_it_says_where_it_looked_and_what_to_do(program: 
     assert init(program).code == 0
     applied = init(program, "--apply")
     assert applied.code == 3
-    assert f"there is no {program.home}/.claude," in applied.err
     assert "init --apply --host claude-code (or claude-desktop, codex, " in applied.err
+    assert f"looked for {program.home}/.claude, " in applied.err
+
+
+def test_a_host_that_was_only_named_is_no_more_found_when_it_is_taken_back(program: Program) -> None:
+    before = sorted(program.home.rglob("*"))
+    assert init(program, "--apply", "--host", "claude-code").code == 0
+    assert init(program, "--undo").code == 0
+    assert sorted(program.home.rglob("*")) == before
 
 
 def test_the_command_that_is_written_can_be_started_from_anywhere(hosts: Program) -> None:
