@@ -52,8 +52,8 @@ def apply(changes: Iterable[FileChange]) -> list[FileChange]:
 def undo(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
     """Takes out what connects these hosts to the memory of this name, and removes the files and folders that are empty
     then; returns what was changed, and what was left alone and why."""
-    hosts, launch = [*hosts], replace(launch, is_allowed=True)
-    undone = apply(replace(change, hosts=()) for change in plan(place, launch, hosts, is_undone=True))
+    changes = plan(place, replace(launch, is_allowed=True), hosts, is_undone=True)
+    undone = apply(replace(change, hosts=()) for change in changes)
     for change in undone:
         for folder in change.file.parents if change.is_change and change.after is None else ():
             if folder in (place.home, place.project):

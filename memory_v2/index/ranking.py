@@ -1,7 +1,7 @@
 """Ranking the places that may answer a question.
 
-A place is scored together with the text around it, but returned alone. Its score is the sum of a dozen signals, each
-with one weight (`index.weights`), in whatever kind of text it stands.
+A place is scored together with the text around it, but returned alone. Its score is the sum of its signals, each with
+one weight (`index.weights`), in whatever kind of text it stands.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def rank(
 
 
 def answering(
-    question: Question, found: Found, by: Mapping[str, float] = QUESTION, meant: Meant | None = None
+    question: Question, found: Found, by: Mapping[str, float], meant: Meant | None
 ) -> Iterator[tuple[Candidate, Iterable[tuple[str, float]]]]:
     """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
     near = meant.nearness(found.places.values()) if meant else None

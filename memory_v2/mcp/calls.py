@@ -27,7 +27,7 @@ from memory_v2.mcp.clients import ANYBODY, Clients, Context, name_of, peer_of, r
 from memory_v2.mcp.frame import framed
 from memory_v2.mcp.options import Way
 from memory_v2.memory import Memory
-from memory_v2.models.delegated import DelegatedModel, Question
+from memory_v2.models.delegated import HOST, DelegatedModel, Question
 from memory_v2.progress import heard_by
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.tools import TOOLS, ToolResult, dispatch
@@ -207,7 +207,7 @@ class ToolCalls:
         memory, own = self._memory, self._memory.entries.store.agent
         asks = client if own == DEFAULT_AGENT else own
         if self._way == "host" and name in DECIDED_BY_HOST:
-            model = DelegatedModel(f"host:{client}" if client else "host", partial(self._ask, call), self._wait)
+            model = DelegatedModel(f"{HOST}:{client}" if client else HOST, partial(self._ask, call), self._wait)
             memory = memory.with_model(model, self._wait)
             asks = ""  # who decides is named already
         with asked_by(asks):

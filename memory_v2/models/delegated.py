@@ -8,6 +8,9 @@ from collections.abc import Callable
 from memory_v2.errors import ModelError
 from memory_v2.models.base import Conversation, Model, Reply
 
+HOST = "host"
+"""The model where the connected agent decides; before the name of that agent, if it is known: `host:codex`."""
+
 
 class Question:
     """One request. `conversation` does not change while the question waits for its answer."""

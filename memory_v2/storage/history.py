@@ -12,6 +12,8 @@ from memory_v2.errors import StorageError
 from memory_v2.tree.block import decode, readable, split_lines
 
 EXTERNAL = "outside"
+EDITED = "edited by hand: "
+"""How the summary of an edit by hand begins; the names of its pages follow."""
 """The kind of a revision that this program did not make: edits by hand."""
 IMPORT = "import"
 """The kind of a revision of an import: what it brings was not said on its day."""

@@ -21,6 +21,7 @@ from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page, version_o
 from memory_v2.storage.format import Journal, journal_of, read_format, steps_between, write_format
 from memory_v2.storage.history import (
     COMPLETED_LATER,
+    EDITED,
     EXTERNAL,
     FORGET,
     Change,
@@ -231,7 +232,7 @@ class VersionedStorage(MemoryStorage):
         if not (unrecorded := self.history.unrecorded(pages)):
             return ""
         names = shorten(", ".join(sorted(unrecorded)), MAX_SUMMARY)
-        revision = self.history.record(unrecorded, Revision(EXTERNAL, f"edited by hand: {names}", when=now))
+        revision = self.history.record(unrecorded, Revision(EXTERNAL, EDITED + names, when=now))
         self._mark(revision)
         return revision
 

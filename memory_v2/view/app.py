@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -113,7 +112,7 @@ def _routed(visit: Visit) -> Response:
                 return message(
                     visit, "This key may only read", "Sign in with a key that has the scope pages:write.", 403
                 )
-            with asked_by(AT_PAGE) if method == "POST" else nullcontext():
+            with asked_by(AT_PAGE if method == "POST" else ""):
                 return route.view(visit, **match.groupdict())
     if fitting:
         return message(visit, "This cannot be done here", "Go back and use the button on the page.", 405)

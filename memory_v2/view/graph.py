@@ -57,14 +57,13 @@ def graph(visit: Visit) -> Response:
 def _room(top: str, family: dict[str, list[str]]) -> tuple[dict[str, list[str]], int]:
     """The children that are drawn, level by level as long as a whole level fits, and how many pages there are."""
     children: dict[str, list[str]] = {}
-    count, level, drawn = 1, [top], 1
+    count, level = 1, [top]
     while level:
         below = [child for path in level for child in family.get(path, ())]
         count += len(below)
         if level == [top]:
             children[top] = below[: MOST_PAGES - 1]
-        elif drawn + len(below) <= MOST_PAGES:
+        elif count <= MOST_PAGES:
             children |= {path: family[path] for path in level if family.get(path)}
-        drawn += len(below)
         level = below
     return children, count

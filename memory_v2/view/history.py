@@ -10,7 +10,7 @@ from itertools import groupby, takewhile
 from memory_v2.entries.places import place_of
 from memory_v2.errors import NotAllowed, PageNotFound, SilicaError
 from memory_v2.operations.history import PastOperation
-from memory_v2.storage.history import PageChange
+from memory_v2.storage.history import EDITED, PageChange
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import iso_day
 from memory_v2.text.words import shorten
@@ -26,10 +26,10 @@ MOST_CHANGES = 40
 """Changes that the timeline shows at once."""
 MOST_LINES = 300
 """Lines of the difference of a page that are shown at first."""
-EDITED = "edited by hand: "
-"""How the summary of an edit by hand begins, which its kind says already."""
 LONGEST_SUMMARY = 80
 """Characters of an entry in the timeline."""
+MOST_OTHERS = 3
+"""Changes in the way of taking one back that are named."""
 MOST_PAGES = 60
 """Pages of a change whose differences are shown at once."""
 
@@ -64,6 +64,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
     shown = pages[first : first + MOST_PAGES]
     later = {page.path for page in shown if _is_other_now(visit, page)}
     in_the_way = {page.path for page in shown if page.path in later and not _is_of_links(page)}
+    others = _after(visit, past, in_the_way)
     return visit.show(
         "change",
         status,
@@ -78,7 +79,8 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         traces=_traces(visit, past),
         later=later,
         in_the_way=in_the_way,
-        others=[(each.id, _title(visit, each, None).rstrip(".")) for each in _after(visit, past, in_the_way)],
+        others=[(each.id, _title(visit, each, None).rstrip(".")) for each in others[:MOST_OTHERS]],
+        left_out=len(others[MOST_OTHERS:]),
         problem=problem,
         done=visit.asked("done"),
     )
@@ -91,7 +93,7 @@ def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> s
         return f"took back: {_title(visit, undone, None)}"
     entries = [place.id for place in map(place_of, past.paths) if place]
     if not entries or len(entries) < len(past.paths):
-        return past.first.summary.removeprefix(EDITED)
+        return past.first.summary.removeprefix(EDITED)  # its kind says so already
     with suppress(SilicaError):
         begins = shorten(visit.memory.entries.read_entry(entries[0]).text, LONGEST_SUMMARY)
         others = len(entries) - 1

@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from memory_v2.entries.entry import SHARED
 from memory_v2.entries.places import place_of
 from memory_v2.index.terms import places_of_words
+from memory_v2.models.delegated import HOST
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.history import EXTERNAL, Revision
 from memory_v2.text.amounts import counted, counted_entries, dollars
@@ -22,8 +23,6 @@ from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import readable
 
 FOLDER = Path(__file__).parent
-HOST = "host:"
-"""Before the name of a connected agent that decided itself."""
 NO_AGENTS = (DEFAULT_AGENT, SHARED)
 """Owners of entries that are no agents."""
 _AGES = ((60, "second", 1), (3_600, "minute", 60), (86_400, "hour", 3_600), (31 * 86_400, "day", 86_400))
@@ -144,9 +143,9 @@ def who(revisions: Iterable[Revision]) -> str:
 
 
 def _names(revision: Revision) -> list[str]:
-    host = revision.decided_by.removeprefix(HOST) if revision.decided_by.startswith(HOST) else ""
-    if revision.agent or host:
-        return [revision.agent or host]
+    kind, _, host = revision.decided_by.partition(":")
+    if name := revision.agent or (host if kind == HOST else ""):
+        return [name]
     owners = {place.space if place else SHARED for place in map(place_of, revision.paths)}
     return sorted(owners) if owners.isdisjoint(NO_AGENTS) else []
 
@@ -155,7 +154,7 @@ def decider(model: str) -> str:
     """Who decided, for people to read."""
     if model == "offline":
         return "the offline planner"
-    return "the agent itself" if f"{model}:".startswith(HOST) else model
+    return "the agent itself" if model.partition(":")[0] == HOST else model
 
 
 def share(value: float | None) -> str:

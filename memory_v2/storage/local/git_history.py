@@ -221,29 +221,29 @@ class GitHistory(History):
     def changed_by(self, revisions: Sequence[Revision]) -> Iterator[tuple[PageChange, ...]]:
         reader = self._reader()
         newest: dict[str, bytes | None] = {}  # what one revision leaves, the next ones find
-
-        def changes(revision: Revision) -> tuple[PageChange, ...]:
-            made = reader._commit(revision.id.encode())
-            before = reader._commit(made.parents[0]).tree if made.parents else None
-            read_once = cache(reader._tree)
-
-            def data(tree: bytes | None, path: str) -> bytes | None:
-                blob = find_blob(tree, path, read_once) if tree else None
-                return None if blob is None else reader._data(blob)
-
-            return tuple(
-                PageChange(path, newest[path] if path in newest else data(before, path), data(made.tree, path))
-                for path in revision.paths
-                if not is_entry(path)
-            )
-
         with reader.held_open():
             for revision in revisions:
-                changed = reader._ask(partial(changes, revision))
+                changed = reader._ask(partial(reader._changes_of, revision, newest))
                 newest |= {page.path: page.after for page in changed}
                 yield changed
                 if len(newest) > MAX_PAGES:
                     newest.clear()
+
+    def _changes_of(self, revision: Revision, known: Mapping[str, bytes | None]) -> tuple[PageChange, ...]:
+        """The pages that a revision changed. Each folder is read once; what was before is only read if not `known`."""
+        made = self._commit(revision.id.encode())
+        before = self._commit(made.parents[0]).tree if made.parents else None
+        read_once = cache(self._tree)
+
+        def data(tree: bytes | None, path: str) -> bytes | None:
+            blob = find_blob(tree, path, read_once) if tree else None
+            return None if blob is None else self._data(blob)
+
+        return tuple(
+            PageChange(path, known[path] if path in known else data(before, path), data(made.tree, path))
+            for path in revision.paths
+            if not is_entry(path)
+        )
 
     def unrecorded(self, pages: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         from dulwich.objects import Blob
