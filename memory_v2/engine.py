@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -137,9 +138,9 @@ class Engine:
         is_change = declared.changes in ("tree", "past") and declared.leaves_trace(arguments)
         self.recovery.attempt(for_change=declared.recovers and is_change)
         context = self.parts
-        if not declared.leaves_trace(arguments):
-            return operation(context, *args, **kwargs)
-        with asked_by(self.agent if self.agent != DEFAULT_AGENT else ""):
+        with self._in_own_name():
+            if not declared.leaves_trace(arguments):
+                return operation(context, *args, **kwargs)
             return self.runner.run(context, declared.name, lambda own: operation(own, *args, **kwargs), arguments)
 
     def run_on_storage(
@@ -158,7 +159,12 @@ class Engine:
         checked_arguments(operation, *args, **kwargs)
         if info(operation).recovers:
             self.recovery.attempt()
-        return operation(parts, *args, **kwargs)
+        with self._in_own_name():
+            return operation(parts, *args, **kwargs)
+
+    def _in_own_name(self) -> AbstractContextManager[None]:
+        """The history names the agent of the settings with what is done inside, if it has a name of its own."""
+        return asked_by(self.agent if self.agent != DEFAULT_AGENT else "")
 
     def rehearse(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages so that nothing of it is stored."""
@@ -171,7 +177,8 @@ class Engine:
         """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
         act = partial(operations.imports.import_batch, batch=batch)
         self.recovery.attempt(for_change=True)
-        return self.runner.run(self.parts, batch.operation, act, batch.arguments)
+        with self._in_own_name():
+            return self.runner.run(self.parts, batch.operation, act, batch.arguments)
 
     def replay(self, trace: Trace) -> Replay:
         """Runs the operation of a trace again, in memory. Raises `NotAllowed`, `InvalidText`."""

@@ -167,6 +167,9 @@ def test_who_asked_for_a_change_is_shown(program: Program, monkeypatch: pytest.M
     monkeypatch.setenv("SILICA_MEMORY_AGENT", "codex")
     program.done("write", "Linus likes penguins")
     assert ", asked for by codex, decided by offline" in program.done("show", "last")
+    captured = program.done("capture", "Penguins swim").split()[0]
+    program.done("entries", "retract", captured, "--why", "it was a duck")
+    assert ", asked for by codex" in program.done("show", "last")
 
 
 def test_the_last_operation_is_shown_by_that_name(written: Program) -> None:
