@@ -69,7 +69,7 @@ class AnthropicModel:
 
     def prepare(self) -> None:
         """Imports the SDK, which takes about a second."""
-        import anthropic  # noqa: F401
+        import anthropic  # noqa: F401 - only to have it loaded
 
     def respond(self, conversation: Conversation) -> Reply:
         """The next answer."""

@@ -45,7 +45,7 @@ class OpenAIModel:
 
     def prepare(self) -> None:
         """Imports the SDK, which takes about a second."""
-        import openai  # noqa: F401
+        import openai  # noqa: F401 - only to have it loaded
 
     def respond(self, conversation: Conversation) -> Reply:
         """The next answer."""

@@ -52,7 +52,7 @@ def application(parts: Parts, origins: Sequence[str] = ()) -> FastAPI:
     app.state.parts = parts
     for router in _ROUTERS:
         app.include_router(router, prefix=BASE)
-    app.openapi = partial(described, app, BASE)  # type: ignore[method-assign]
+    app.openapi = partial(described, app, BASE)  # type: ignore[method-assign]  # as FastAPI's guide has it
     app.include_router(events.sockets)
     app.state.viewing = Viewing(parts)
     for path in (VIEW, f"{VIEW}/{{path:path}}"):

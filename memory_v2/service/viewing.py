@@ -7,7 +7,7 @@ import asyncio
 import secrets
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
+from functools import partial
 from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
@@ -159,7 +159,7 @@ async def _request(incoming: Incoming) -> Request:
 
 def _form(problem: str = "", status: int = 401, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     """The form to sign in with a key."""
-    at: Any = lambda *parts, **query: address(BASE, *parts, **query)  # noqa: E731
+    at = partial(address, BASE)
     return Response(render("sign-in", {"at": at, "problem": problem}), status, headers=headers)
 
 

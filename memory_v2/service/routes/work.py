@@ -63,15 +63,15 @@ def renew_handoff(request: Request, handoff_id: Name, claim_id: Name, asked: Cla
 @router.post("/handoff/{handoff_id}/complete", response_model=Handoff)
 def complete_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
     """Ends a handoff that the caller has claimed, with a result."""
-    work = lambda call: handoffs.finish(call, handoff_id, step, "completed")  # noqa: E731
-    return carry_out(request, WRITE, work, "handoff_complete")
+    return carry_out(
+        request, WRITE, lambda call: handoffs.finish(call, handoff_id, step, "completed"), "handoff_complete"
+    )
 
 
 @router.post("/handoff/{handoff_id}/reject", response_model=Handoff)
 def reject_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
     """Refuses a handoff, claimed or not."""
-    work = lambda call: handoffs.finish(call, handoff_id, step, "rejected")  # noqa: E731
-    return carry_out(request, WRITE, work, "handoff_reject")
+    return carry_out(request, WRITE, lambda call: handoffs.finish(call, handoff_id, step, "rejected"), "handoff_reject")
 
 
 @router.post("/handoff/{handoff_id}/cancel", response_model=Handoff)

@@ -227,5 +227,5 @@ def _changed_tree(store: _Staged, tree_id: bytes | None, changes: list[tuple[byt
     from dulwich.objects import Tree
 
     tree: Any = store[tree_id] if tree_id else Tree()
-    changed: Any = commit_tree_changes(store, tree, changes)  # type: ignore[arg-type]
+    changed: Any = commit_tree_changes(store, tree, changes)  # type: ignore[arg-type]  # has all that is asked
     return bytes(changed)
