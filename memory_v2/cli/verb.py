@@ -9,6 +9,7 @@ nothing but a docstring calls the method and shows its result.
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -173,6 +174,28 @@ def _parameter(name: str, kind: Any, about: Any, default: Any, flags: str, is_po
     return click.Option([*spelled, name], metavar=metavar or None, help=given.about, **settings)
 
 
+def _groups(ctx: click.Context) -> Iterator[click.Context]:
+    """The groups that a verb is below, the nearest first."""
+    while group := ctx.parent:
+        yield (ctx := group)
+
+
+def _chosen_before(ctx: click.Context, args: Sequence[str]) -> str:
+    """The line that was typed, with the options that choose the memory where they go."""
+    group = next((each for each in _groups(ctx) if "path" in each.params), None)
+    given = group.params if group else {}
+    chosen = {name: str(value) for name in _BEFORE_THE_VERB if (value := given.get(name[2:]))}
+    rest, words = [], iter(args)
+    for word in words:
+        name, is_whole, value = word.partition("=")
+        if name in _BEFORE_THE_VERB:
+            chosen[name] = value if is_whole else next(words, "…")
+        else:
+            rest.append(word)
+    verb = [name for name in ctx.command_path.split()[1:] if name != "memory"]
+    return shlex.join(["silica", "memory", *chain(*chosen.items()), *verb, *rest]).replace("'…'", "…")
+
+
 class Verb(click.Command):
     """One verb. Its help and its errors say where the options that choose the memory go."""
 
@@ -184,8 +207,8 @@ class Verb(click.Command):
             if error.option_name not in _BEFORE_THE_VERB or not self.epilog:
                 raise
             page = "; to name a page use --to" if error.option_name == "--path" and self.name == "write" else ""
-            rule = f"{error.option_name} goes before the verb: silica memory {error.option_name} … {self.name}{page}"
-            raise click.UsageError(rule, ctx) from error
+            line = _chosen_before(ctx, args)
+            raise click.UsageError(f"{error.option_name} goes before the verb: {line}{page}", ctx) from error
 
     def _shielded(self, args: list[str]) -> list[str]:
         takes_value = {name for o in self.params if isinstance(o, click.Option) and not o.is_flag for name in o.opts}

@@ -47,7 +47,7 @@ def view(
             out_json({"address": address, "link": link})
         else:
             out(f"{link}\n")
-            tell("this link works once; Ctrl-C ends the page")
+            tell("this link works once: start the command again for another; Ctrl-C ends the page")
         if not (no_open or as_json) and _has_browser():
             webbrowser.open(link)
 

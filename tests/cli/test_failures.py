@@ -134,9 +134,12 @@ def test_what_cannot_be_done_is_one_sentence_and_changes_nothing(
 
 
 def test_options_in_the_wrong_place_are_told_the_right_one(program: Program) -> None:
-    assert_sentence(program.quick("read", "--path", "x"), 2, "goes before the verb: silica memory --path … read")
-    assert_sentence(program.quick("ls", "--model=offline"), 2, "goes before the verb: silica memory --model … ls")
+    assert_sentence(program.quick("read", "--path", "x"), 2, "goes before the verb: silica memory --path x read;")
+    model = program.quick("ls", "--model=offline")
+    assert_sentence(model, 2, f"before the verb: silica memory --path {program.folder} --model offline ls;")
     assert_sentence(program.quick("write", "x", "--path", "projects"), 2, "--to")
+    named = program.quick("entries", "ls", "--tag", "ctr", "--path", "a b")  # below another group, and with a blank
+    assert_sentence(named, 2, "silica memory --path 'a b' entries ls --tag ctr;")
     assert_sentence(program.quick("--colour", "ls"), 2, "--colour")
     before_the_verb = program.quick("--json", "ls")
     assert before_the_verb.code == 2
