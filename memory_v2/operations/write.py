@@ -101,10 +101,11 @@ def write_blocks(
 
 def _begins_the_memory(context: Context, blocks: Sequence[Block]) -> bool:
     """Whether a text has the title of the root, and the root has nothing else: then it is the root."""
+    if not (title := own_title(blocks)):
+        return False
     stored = stored_page(context.storage, ROOT)
     root = parse_page(ROOT, decode(stored.data) if stored else "")
-    title = own_title(blocks)
-    return bool(title) and fold(title) == fold(root.title) and not (root.blocks[root.top :] or root.children)
+    return fold(title) == fold(root.title) and not (root.blocks[root.top :] or root.children)
 
 
 def _updated(context: Context, text: NewText) -> WriteResult:
