@@ -239,13 +239,15 @@ def _sections(parts: Sequence[Heading | Unit], count: int) -> Iterator[Section]:
 
 def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterator[Item]:
     above: list[Heading] = []
-    of_headings: list[date | None] = []
+    headings: tuple[str, ...] = ()
+    in_section: date | None = None
     seen: Counter[str] = Counter()
     own: dict[int, date] = {}  # by the first line of the unit
     for part in parts:
         if isinstance(part, Heading):
             above = [*(one for one in above if one.level < part.level), part]
-            of_headings = [_only_day(one.words) for one in above]
+            headings = tuple(one.words for one in above if one.words)
+            in_section = next(filter(None, (_only_day(one.words) for one in reversed(above))), None)
             continue
         if not re.search(r"\w", part.text):
             continue
@@ -253,17 +255,15 @@ def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterat
         if day:
             own[part.start] = day
         held = next((own[unit.start] for unit in reversed(part.above) if unit.start in own), None)
-        in_section = next((found for found in reversed(of_headings) if found), None)
         dated: Dated = by_file if by_file[0] else (None, "")
         if day or held:
             dated = (day or held, "own")
         elif in_section:
             dated = (in_section, "section")
-        headings = tuple(one.words for one in above if one.words)
         key = "\0".join((name, *headings, normal(part.text)))
         seen[key] += 1
-        item = Item("", part.kind, part.text, part.start + 1, part.end, headings, part.leads, *dated, part.is_done)
-        yield replace(item, id=sha256(f"{key}\0{seen[key]}".encode()).hexdigest()[:ID_LENGTH])
+        number = sha256(f"{key}\0{seen[key]}".encode()).hexdigest()[:ID_LENGTH]
+        yield Item(number, part.kind, part.text, part.start + 1, part.end, headings, part.leads, *dated, part.is_done)
 
 
 def _own_day(unit: Unit) -> date | None:
