@@ -49,6 +49,8 @@ _SIMPLE_LINE = re.compile(
 """A heading, an item or a line of a paragraph that begins with a letter or a digit, a heading or an item without text,
 or a blank line: whatever stands around such lines, each begins a block or continues a paragraph, and nothing else. Only
 a mark without text below a line of a paragraph may be something else."""
+_TITLE = re.compile(r"#{1,6} [^\r\n]*\r?\n(?:[ \t]*\r?\n)+(?=[^\s\ufeff])")
+"""A heading at the top with blank lines below it. Whatever follows is parsed as it would be without them."""
 _NUMBER_SIGNS = re.compile(r" {0,3}#{1,6}(?=[ \t\r\n]|\Z)")
 _CLOSING_SIGNS = re.compile(r"(?<![ \t])[ \t]+#+[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -162,6 +164,12 @@ def line_end(text: str) -> str:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text; joined, they are the text. Blank lines belong to the block before them."""
+    title = _TITLE.match(text)
+    below = title.end() if title else 0  # a text is often parsed by itself, and then below the title of its page
+    return (*_kept(text[:below]), *_kept(text[below:]))
+
+
+def _kept(text: str) -> tuple[Block, ...]:
     if len(text) <= MAX_KEPT:
         return _parsed_lately(text)
     return _parsed_last(text) if len(text) <= MAX_KEPT_ALONE else _parsed(text)
