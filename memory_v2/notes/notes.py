@@ -136,9 +136,9 @@ class Notes:
         over: bool = False,
     ) -> NoteHits:
         """The places that best answer a query, best first, with so many lines of `context` around each; only in
-        sections with all these `tags`, in a `file` or folder, from some days. What is closed or superseded is left out unless
-        `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`, `InvalidPattern`,
-        `UsageError`, `StorageError`."""
+        sections with all these `tags`, in a `file` or folder, from some days. What is closed or superseded is
+        left out unless `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`,
+        `InvalidSetting`, `InvalidPattern`, `UsageError`, `StorageError`."""
         from memory_v2.notes.search import NoteFilter, Places  # start-up that only a search is worth
 
         if limit < 1 or context < 0:

@@ -41,8 +41,8 @@ MARKED = {"marker": 0.5, "heading": 0.25}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteFilter:
-    """A part of the notes: sections with all these tags, files of a name or in a folder, items from `since` to `until`; with a
-    first or a last day, what has no day is no part of it. Neither is what is over, unless `over`."""
+    """A part of the notes: sections with all these tags, files of a name or in a folder, items from `since` to
+    `until`; with a first or a last day, what has no day is no part of it. Neither is what is over, unless `over`."""
 
     tags: tuple[str, ...] = ()
     file: str = ""
