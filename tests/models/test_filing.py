@@ -189,6 +189,20 @@ def test_a_statement_that_is_told_anew_stands_beside_the_older_one() -> None:
     assert body(memory).index("19:30") < body(memory).index("20:00") < body(memory).index("The cat")
 
 
+def test_where_others_have_shortened_the_page_meanwhile_the_planner_does_not_break_down(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = offline()
+    for text in ("The rent is due.", "The cat gets 60 g of food.", "The choir meets at 19:30 in the Linden hall."):
+        memory.write(text)
+    new = "The choir meets at 20:00 in the Linden hall now."
+    found = memory._engine.context.index.similar(new)
+    memory.write("# Memory\n", "memory", "replace")
+    monkeypatch.setattr("memory_v2.index.full_text.FullTextIndex.similar", lambda *_, **__: found)
+    assert memory.write(new).degraded == ""
+    assert new in memory.read("memory")
+
+
 def test_a_statement_that_is_told_anew_tears_no_list() -> None:
     memory = offline()
     steps = "1. tag the branch\n2. wait ten minutes for the canary\n3. tell all"

@@ -227,6 +227,8 @@ def _older_version(brief: WriteBrief, pages: Pages, path: str) -> tuple[str, int
         page = pages.shown.get(hit.path)
         if page is None or not hit.block or page.properties.get("source") or is_log(page):
             continue
+        if hit.block > len(page.blocks):  # others have shortened the page since it was searched
+            continue
         older = _substance(hit.text)
         is_near = hit.path == path or len(said & older) >= SHARED_ELSEWHERE * max(len(said), len(older))
         if is_near and are_versions(said, older):
