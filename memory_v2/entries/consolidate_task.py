@@ -22,7 +22,7 @@ from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.write import ensure_page, write_brief
 from memory_v2.operations.write_calls import NewBlocks, Replace
 from memory_v2.operations.write_changes import redescribed, taken_out
-from memory_v2.operations.write_task import WriteTask
+from memory_v2.operations.write_task import NOTHING_ELSE, WriteTask
 from memory_v2.text.calendar import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words
 from memory_v2.tree.block import Block, line_end, to_blank_line
@@ -102,7 +102,7 @@ class ConsolidateTask(WriteTask):
             *(f"{outcome}: {', '.join(names)}" for outcome, names in outcomes.items()),
             *(why for path, each in self.changes.items() for why in taken_out(self.seen.pages[path], each.removed)),
             *(redescribed(path, each.before, each.description) for path, each in self.described.items()),
-            "nothing else was changed",
+            NOTHING_ELSE,
         ]
 
     # what became of each observation

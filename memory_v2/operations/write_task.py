@@ -63,6 +63,8 @@ from memory_v2.tree.path import TakenPaths
 
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""
+TO_THE_LETTER, NOTHING_ELSE = "in the tree to the letter", "nothing else was changed"
+"""What the history says of a text that was put into the tree as it was given, and that no older text was changed."""
 PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
@@ -337,13 +339,13 @@ class WriteTask:
         there = [n for n in numbers if self.placed.get(n)]
         told = [n for n in numbers if n not in self.placed and n not in self.left_out]
         return [
-            *([f"in the tree to the letter: {show_numbers(there, 'n')}"] if there else ()),
+            *([f"{TO_THE_LETTER}: {show_numbers(there, 'n')}"] if there else ()),
             *map(account.said, self.said),
             *([account.retold(told)] if told else ()),
             *([account.left_out(list(self.left_out))] if self.left_out else ()),
             *(why for path, each in self.changes.items() for why in taken_out(self.seen.pages[path], each.removed)),
             *(redescribed(path, each.before, each.description) for path, each in self.described.items()),
-            "nothing else was changed",
+            NOTHING_ELSE,
         ]
 
     # carrying it out

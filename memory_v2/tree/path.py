@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -227,10 +227,11 @@ def _broken_rule(path: str) -> str:
     return "its name is not in Unicode NFC, as names that a Mac has written may be; type the name anew"
 
 
-def _case_clashes(paths: Iterable[str]) -> dict[str, str]:
+def _case_clashes(paths: Collection[str]) -> dict[str, str]:
     """The paths that a disk that ignores case confuses with another path or a folder, each with that other one.
 
-    Of names that differ only in case, the last in code point order stays a page: the one in lower case.
+    Of names that differ only in case, the last in code point order stays a page: the one in lower case. `MEMORY.md`
+    beside a folder `memory`, as many agents have it, is a page: nothing is ever put below the root in that folder.
     """
     names = set(paths)
     for path in list(names):
@@ -242,7 +243,8 @@ def _case_clashes(paths: Iterable[str]) -> dict[str, str]:
     clashes = {}
     for path in paths:
         for prefix in prefixes(path):
-            if (other := chosen[fold(prefix)]) != prefix:
+            other = chosen[fold(prefix)]
+            if other != prefix and (fold(path) != ROOT or other in paths):
                 clashes[path] = other
                 break
     return clashes

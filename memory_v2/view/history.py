@@ -83,6 +83,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         left_out=len(others[MOST_OTHERS:]),
         problem=problem,
         done=visit.asked("done"),
+        beside=_beside(visit, past),
     )
 
 
@@ -99,6 +100,15 @@ def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> s
         others = len(entries) - 1
         return f"{begins.rstrip('.')}, and {counted(others, 'other')}" if others else begins
     return past.first.summary
+
+
+def _beside(visit: Visit, past: PastOperation) -> list[PastOperation | None]:
+    """The changes before and after one, as the timeline lists them."""
+    seen = [each for each in visit.memory.history() if _is_seen(visit, each)]
+    place = next((number for number, each in enumerate(seen) if each.id == past.id), None)
+    if place is None:
+        return [None, None]
+    return [seen[place + 1] if place + 1 < len(seen) else None, seen[place - 1] if place else None]
 
 
 def _undone(visit: Visit, past: PastOperation) -> PastOperation | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
-from heapq import nlargest
 from itertools import islice
 
-from memory_v2.errors import InvalidPath, PageExists, PageNotFound, SilicaError, StorageConflict
+from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, SilicaError, StorageConflict
 from memory_v2.operations.results import PageInfo
 from memory_v2.storage.history import PageChange
 from memory_v2.text.kept import kept
@@ -56,7 +58,7 @@ def tree(visit: Visit) -> Response:
         raise PageNotFound(top)
     first = visit.number("from")
     shown = _room(graph, top, first)
-    newest = nlargest(MOST_NEWEST, infos.values(), key=lambda info: (info.last_updated, info.path))
+    changed = _changed(visit, infos)
     return visit.show(
         "tree",
         way=graph.breadcrumb(top),
@@ -70,9 +72,23 @@ def tree(visit: Visit) -> Response:
         loose_count=len(graph.unreachable),
         count=len(infos),
         bytes=sum(info.size_bytes for info in infos.values()),
-        newest=newest,
+        newest=[(infos[path], when) for path, when in changed],
         now=visit.calendar.now(),
     )
+
+
+def _changed(visit: Visit, infos: Mapping[str, PageInfo]) -> list[tuple[str, datetime]]:
+    """The pages that were changed last, newest first, by the history: what a page says of itself is older after it was
+    put back."""
+    changed: dict[str, datetime] = {}
+    with suppress(NotAllowed):
+        for past in visit.memory.history():
+            for path in past.paths:
+                if path in infos and len(changed) < MOST_NEWEST:
+                    changed.setdefault(path, past.when)
+            if len(changed) == MOST_NEWEST:
+                break
+    return list(changed.items())
 
 
 def _room(graph: Graph, top: str, first: int) -> set[str]:

@@ -16,6 +16,7 @@ from memory_v2.entries.entry import SHARED
 from memory_v2.entries.places import place_of
 from memory_v2.index.terms import places_of_words
 from memory_v2.models.delegated import HOST
+from memory_v2.operations.write_task import NOTHING_ELSE, TO_THE_LETTER
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.history import EXTERNAL, Revision
 from memory_v2.text.amounts import counted, counted_entries, dollars
@@ -59,6 +60,7 @@ def _environment() -> Environment:
         "day_name": day_name,
         "long_day": long_day,
         "kind_name": kind_name,
+        "is_addition": is_addition,
         "who": who,
         "decider": decider,
         "as_moment": datetime.fromisoformat,
@@ -134,7 +136,15 @@ def long_day(day: date) -> str:
 
 def kind_name(revision: Revision) -> str:
     """The kind of a change, for people to read."""
-    return revision.kind if revision.kind != EXTERNAL else "already there" if revision.is_first else "edit by hand"
+    if revision.kind == EXTERNAL:
+        return "already there" if revision.is_first else "edit by hand"
+    return revision.kind.replace("_", " ")
+
+
+def is_addition(revision: Revision) -> bool:
+    """Whether a change put the whole of a text into the tree as it was given, and took nothing away."""
+    added, *rest = revision.why or ("",)
+    return added.startswith(f"{TO_THE_LETTER}: ") and rest == [NOTHING_ELSE] and not revision.text
 
 
 def who(revisions: Iterable[Revision]) -> str:

@@ -422,6 +422,13 @@ def test_of_two_names_equal_in_all_but_case_one_is_a_page_and_the_other_a_stray(
     assert "'projects' in all but case" in reasons["Projects/a.md"]
 
 
+def test_memory_in_capitals_beside_a_folder_of_that_name_is_a_page(storage: LocalStorage) -> None:
+    for path in ("MEMORY", "memory/2026-02-06"):  # as agents keep their notes
+        storage.write(path, b"x")
+    assert storage.list_files() == ["MEMORY", "memory/2026-02-06"]
+    assert storage.ignored_files() == []
+
+
 # Stamps
 
 

@@ -111,7 +111,9 @@ def test_a_change_is_taken_back_and_that_too(page: Page) -> None:
     answer = page.ask("/undo", {"revision": revision})
     location = dict(answer.headers)["Location"]
     assert answer.status == 303 and "Kay plays" not in page.memory.read("people")
-    assert "Taken back" in page.text(location)
+    done = page.text(location)
+    assert "Taken back" in done and "Take this change back" not in done and "Do again" in done
+    assert f'href="/history/{revision}"' in done  # the change before it
     again = page.ask("/undo", {"revision": revision})
     assert again.status == 409 and b"undone already" in again.body and b"Kay plays" in again.body
     assert page.ask("/undo", {"revision": location.split("/")[2].partition("?")[0]}).status == 303
@@ -136,3 +138,17 @@ def test_a_page_is_put_back_as_it_was_after_a_change(page: Page) -> None:
     assert page.ask("/restore", {"revision": then.id, "path": "people"}).status == 303
     assert "Kay plays" not in page.memory.read("people")
     assert page.ask("/restore", {"revision": then.id, "path": "nowhere"}).status == 404
+
+
+def test_what_was_put_back_is_what_was_changed_last(page: Page) -> None:
+    page.memory.replace_text("projects/silica", "pytest", "nose")
+    assert page.ask("/undo", {"revision": page.memory.history()[0].id}).status == 303
+    lately = page.text("/").partition("Changed lately")[2]
+    assert lately.index("/page/projects/silica") < lately.index("/page/people")
+    assert "took back: pytest → nose" in page.text("/history")
+
+
+def test_a_text_that_was_only_added_is_told_so_in_a_sentence(page: Page) -> None:
+    page.memory.write("Kay plays the viola.", path="people")
+    html = page.text(f"/history/{page.memory.history()[0].id}")
+    assert "no older text was changed" in html and "to the letter" not in html

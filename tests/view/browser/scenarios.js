@@ -73,7 +73,7 @@ export async function undoing() {
   await page.click("text=Take this change back");
   await page.locator("[role=status]", { hasText: "Taken back" }).waitFor();
   assert.doesNotMatch(silica("read", "people"), /viola/);
-  await page.click("text=Take this change back");
+  await page.click("text=Do again what this took back");
   await page.locator("[role=status]", { hasText: "Taken back" }).waitFor();
   assert.match(silica("read", "people"), /viola/);
 }
