@@ -51,13 +51,14 @@ def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
     return Answer(new, tagged=new)
 
 
-def agent_history(call: Call, agent_id: str, limit: int) -> Answer:
+def agent_history(call: Call, agent_id: str, limit: int, cursor: str) -> Answer:
     """The states that an agent has had, newest first."""
-    order = (_STATES.c.created_at.desc(), _STATES.c.id.desc())
-    rows = call.transaction.find(_STATES, _STATES.c.agent_id == agent_id, order=order, limit=limit)
-    if not rows:
+    rows, more = call.transaction.find_part(
+        _STATES, _STATES.c.agent_id == agent_id, limit=limit, cursor=cursor, is_newest_first=True
+    )
+    if not rows and not cursor:
         raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
-    return Answer({"agent_id": agent_id, "history": [_past(row) for row in rows]})
+    return Answer({"agent_id": agent_id, "history": [_past(row) for row in rows], "next_cursor": more})
 
 
 def _present(call: Call, agent_id: str) -> dict[str, Any] | None:

@@ -31,13 +31,15 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is read by `StrictRequest`."""
+    """A route whose body is read by `StrictRequest`, and whose query has no null character either."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """As FastAPI has it."""
         respond = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
+            if b"%00" in request.scope["query_string"]:
+                raise Problem("VALIDATION_FAILED", "the query contains a null character, which cannot be stored")
             return await respond(StrictRequest(request.scope, request.receive))
 
         return strict

@@ -58,9 +58,12 @@ class Call:
         return self.parts.memories.of(self.caller.tenant)
 
     def match(self, document: Any, required: bool = False) -> None:
-        """Raises `Problem` if the request is for another version than this one, or for none although it must be."""
+        """Raises `Problem` if the request is for another version than this one, or for none although it must be; `None`
+        is what does not exist."""
         if not self.if_match and required:
             raise Problem("PRECONDITION_REQUIRED", "send the ETag of the last read as If-Match, or * to overwrite")
+        if self.if_match and document is None:  # `*` is any version, and there is none
+            raise Problem("VERSION_CONFLICT", "there is nothing of which this could be the version")
         tags = [tag.strip() for tag in self.if_match.split(",")]
         if self.if_match and "*" not in tags and etag(document) not in tags:
             raise Problem("VERSION_CONFLICT", headers={"ETag": etag(document)}, etag=etag(document))
@@ -136,7 +139,7 @@ def carry_out(
 def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Response:
     """What a read is answered with: nothing if the caller has this version already."""
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-    if headers.get("ETag") in known:
+    if headers.get("ETag") in known or ("*" in known and "ETag" in headers):
         return Response(status_code=304, headers=headers)
     return Response(text, headers=headers, media_type="application/json")
 

@@ -3,8 +3,6 @@ core as well, and stays."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import uuid
 from collections.abc import Mapping
@@ -12,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, cast, exists, func, literal, select, text, tuple_
+from sqlalchemy import ColumnElement, Text, cast, exists, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memory_v2.errors import EntryNotFound, InvalidSetting
@@ -103,7 +101,6 @@ def query_entries(
     cursor: str,
 ) -> Answer:
     """Entries that the caller may read, oldest first: with one of the tags, or with all of them."""
-    place = tuple_(_ENTRIES.c.created_at, _ENTRIES.c.id)
     where: list[ColumnElement[bool]] = [call.caller.readable(_ENTRIES)]
     if tags and match_all:
         where += [_has_tag(call, [tag]) for tag in tags]
@@ -115,13 +112,8 @@ def query_entries(
         where.append(_ENTRIES.c.created_at >= since.timestamp())
     if session:
         where.append(_ENTRIES.c.session_id == session)
-    if cursor:
-        moment, last = _read_cursor(cursor)
-        where.append(place > tuple_(literal(moment), literal(last)))
-    rows = call.transaction.find(_ENTRIES, *where, order=(_ENTRIES.c.created_at, _ENTRIES.c.id), limit=limit + 1)
-    page = rows[:limit]
-    more = _cursor(page[-1]) if len(rows) > limit else None
-    return Answer({"entries": [_document(row) for row in page], "next_cursor": more})
+    rows, more = call.transaction.find_part(_ENTRIES, *where, limit=limit, cursor=cursor)
+    return Answer({"entries": [_document(row) for row in rows], "next_cursor": more})
 
 
 def search(call: Call, asked: Search) -> Answer:
@@ -261,15 +253,3 @@ def _has_tag(call: Call, tags: list[str]) -> ColumnElement[bool]:
         return has_one
     each = func.json_each(_ENTRIES.c.meta_tags).table_valued("value")
     return exists(select(text("1")).select_from(each).where(each.c.value.in_(tags)))
-
-
-def _cursor(row: Mapping[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps([row["created_at"], row["id"]]).encode()).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[float, str]:
-    try:
-        moment, last = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return float(moment), str(last)
-    except (ValueError, TypeError, binascii.Error) as error:
-        raise Problem("VALIDATION_FAILED", "this is no cursor of an answer") from error

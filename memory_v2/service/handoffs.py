@@ -58,15 +58,15 @@ def read_handoff(call: Call, handoff_id: str) -> Answer:
     return Answer(document, tagged=document)
 
 
-def list_handoffs(call: Call, state: str | None, limit: int) -> Answer:
+def list_handoffs(call: Call, state: str | None, limit: int, cursor: str) -> Answer:
     """The handoffs that the caller may see, oldest first."""
     columns = _HANDOFFS.c
     involved = or_(columns.to_id.in_([call.caller.source, ANY]), columns.owner == call.caller.source)
     where = [] if call.caller.is_admin else [involved]
     if state:
         where.append(_state_now(call) == state)
-    rows = call.transaction.find(_HANDOFFS, *where, order=(columns.created_at, columns.id), limit=limit)
-    return Answer({"handoffs": [_document(call, row) for row in rows]})
+    rows, more = call.transaction.find_part(_HANDOFFS, *where, limit=limit, cursor=cursor)
+    return Answer({"handoffs": [_document(call, row) for row in rows], "next_cursor": more})
 
 
 def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:

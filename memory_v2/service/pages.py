@@ -8,7 +8,6 @@ from memory_v2.errors import PageNotFound
 from memory_v2.serialize import document
 from memory_v2.service.call import Answer, Call
 from memory_v2.service.models import NewPage, PageText
-from memory_v2.service.problem import Problem
 from memory_v2.service.store import Transaction
 
 
@@ -36,8 +35,7 @@ def put_page(call: Call, path: str, new: PageText) -> Answer:
     try:
         present = memory.read(path)
     except PageNotFound:
-        if call.if_match not in ("", "*"):
-            raise Problem("VERSION_CONFLICT", "the page is not there any more") from None
+        call.match(None)
         memory.create(path, new.text)
         announce(call.transaction, call.caller.source, path)
         page = _page(path, memory.read(path))

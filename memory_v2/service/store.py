@@ -9,6 +9,8 @@ flushed by `Durable`, many commits by one flush, before anybody is told of it.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import threading
 import uuid
@@ -33,9 +35,11 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    literal,
     or_,
     select,
     true,
+    tuple_,
     union_all,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -44,6 +48,7 @@ from sqlalchemy.engine import make_url
 from memory_v2.service import tables
 from memory_v2.service.durable import FLUSH, Durable, durable
 from memory_v2.service.patience import Patience
+from memory_v2.service.problem import Problem
 
 Clock = Callable[[], float]
 Record = dict[str, Any]
@@ -219,6 +224,18 @@ class Store:
         self.engine.dispose()
 
 
+def _cursor(row: Mapping[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps([row["created_at"], row["id"]]).encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[float, str]:
+    try:
+        moment, last = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return float(moment), str(last)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise Problem("VALIDATION_FAILED", "this is no cursor of an answer") from error
+
+
 class Transaction:
     """What one request reads and writes. `connection` is for queries that a room makes itself; they name the tenant by
     `mine`. `written` are the bytes it has stored so far. `before_commit` is called when all is written, `at_end`
@@ -264,6 +281,19 @@ class Transaction:
         """Records that fit, at most `limit`."""
         query = select(table).where(self.mine(table), *where).order_by(*order).limit(limit)
         return [dict(row) for row in self.connection.execute(query).mappings()]
+
+    def find_part(
+        self, table: Table, *where: ColumnElement[bool], limit: int, cursor: str = "", is_newest_first: bool = False
+    ) -> tuple[list[Record], str | None]:
+        """At most `limit` records that fit, by the time they were made, after the `cursor` of the part before; and the
+        cursor of the next part, if there is one. Raises `Problem` for what is no cursor."""
+        columns = table.c.created_at, table.c.id
+        if cursor:
+            place, last = tuple_(*columns), tuple_(*map(literal, _read_cursor(cursor)))
+            where = (*where, place < last if is_newest_first else place > last)
+        order = tuple(column.desc() for column in columns) if is_newest_first else columns
+        rows = self.find(table, *where, order=order, limit=limit + 1)
+        return rows[:limit], _cursor(rows[limit - 1]) if len(rows) > limit else None
 
     def insert(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
         """A new record in the place of one that may have expired. Raises `IntegrityError` if there is one."""

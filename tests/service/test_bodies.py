@@ -38,6 +38,12 @@ def test_what_cannot_be_stored_or_sent_again_is_refused(hawk: httpx.Client, path
     assert (answer.status_code, code(answer)) == (422, "VALIDATION_FAILED")
 
 
+@pytest.mark.parametrize("path", ["/query?tags=a%00b", "/query?session=%00", "/handoff?cursor=%00", "/entries/a%00b"])
+def test_no_address_holds_a_null_character(hawk: httpx.Client, path: str) -> None:
+    answer = hawk.get(path)
+    assert (answer.status_code, code(answer)) in ((422, "VALIDATION_FAILED"), (404, "ENTRY_NOT_FOUND"))
+
+
 @pytest.mark.parametrize("value", ['"\\\\u0000"', '"💐 \\ud83d\\udc90"', "[" * 100 + "]" * 100, "9" * 400, '"\\u0001"'])
 def test_what_only_looks_like_it_is_kept(hawk: httpx.Client, value: str) -> None:
     made = hawk.post("/entries", content=f'{{"data": {{"content": {{"a": {value}}}}}}}', headers=JSON)

@@ -148,8 +148,10 @@ def test_pages_are_for_keys_that_may_read_and_write_them(shared: Running, tenant
     stale = client.put("/pages/garden", json={"text": text}, headers={"If-Match": page.headers["etag"]})
     assert stale.status_code == 412
     assert client.post("/pages", json={"text": "Kale is sown in June.", "path": "garden"}).status_code == 201
-    made = client.put("/pages/gone", json={"text": "# Gone\n"}, headers={"If-Match": page.headers["etag"]})
-    assert (made.status_code, code(client.get("/pages/gone"))) == (412, "PAGE_NOT_FOUND")
+    for version in (page.headers["etag"], "*"):  # any version is not none
+        made = client.put("/pages/gone", json={"text": "# Gone\n"}, headers={"If-Match": version})
+        assert (made.status_code, code(client.get("/pages/gone"))) == (412, "PAGE_NOT_FOUND")
+    assert client.get("/pages/garden", headers={"If-None-Match": "*"}).status_code == 304
     assert "garden" in [each["path"] for each in client.get("/pages").json()["pages"]]
     assert code(client.get("/pages/nothing")) == "PAGE_NOT_FOUND"
     made = client.put("/pages/plantes-💐", json={"text": "# Plantes\n\nDes poireaux.\n"})

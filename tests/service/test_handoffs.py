@@ -192,10 +192,31 @@ def test_handoffs_are_listed_by_their_state_now_however_many_there_were(shared: 
         shared.clock.moved = 0.0
 
 
+def parts(client: httpx.Client, path: str, name: str) -> list[list[Any]]:
+    """A list, two at a time."""
+    found: list[list[Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = client.get(path, params={"limit": 2, "cursor": cursor}).json()
+        found.append(answer[name])
+        cursor = answer["next_cursor"]
+    return found
+
+
+def test_handoffs_are_listed_in_parts(shared: Running) -> None:
+    client = shared.client("hawk", f"tenant-{uuid.uuid4()}")
+    asked = [request(client) for _ in range(5)]
+    listed = parts(client, "/handoff", "handoffs")
+    assert [[one["handoff_id"] for one in part] for part in listed] == [asked[:2], asked[2:4], asked[4:]]
+    assert code(client.get("/handoff", params={"cursor": "x"})) == "VALIDATION_FAILED"
+
+
 def test_an_agents_state_and_its_past(shared: Running) -> None:
     name = f"agent-{uuid.uuid4()}"
     client, owl = shared.client(name), shared.client("owl")
     assert code(owl.get(f"/agent/{name}/state")) == code(owl.get(f"/agent/{name}/history")) == "AGENT_NOT_FOUND"
+    missing = client.post(f"/agent/{name}/update", json={"state": {}}, headers={"If-Match": "*"})
+    assert (missing.status_code, code(missing)) == (412, "VERSION_CONFLICT")
     client.post(f"/agent/{name}/update", json={"state": {"status": "busy", "task": 1}})
     done = client.post(f"/agent/{name}/update", json={"state": {"status": None, "task": 2}})
     assert done.json()["state"] == {"task": 2}
@@ -205,6 +226,7 @@ def test_an_agents_state_and_its_past(shared: Running) -> None:
     client.post(f"/agent/{name}/update", json={"state": {"new": 1}, "mode": "replace"})
     history = owl.get(f"/agent/{name}/history").json()["history"]
     assert [each["state"] for each in history] == [{"new": 1}, {"task": 2}, {"status": "busy", "task": 1}]
+    assert parts(owl, f"/agent/{name}/history", "history") == [history[:2], history[2:]]
     assert code(owl.post(f"/agent/{name}/update", json={"state": {}})) == "PERMISSION_DENIED"
     try:
         shared.clock.moved = 86_401

@@ -25,6 +25,7 @@ from memory_v2.service.problem import Problem
 
 router = APIRouter(route_class=StrictRoute)
 Limit = Annotated[int, Query(ge=1, le=500)]
+Cursor = Annotated[str, Query(max_length=500)]
 StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|rejected|cancelled|expired)$")]
 
 
@@ -35,9 +36,11 @@ def request_handoff(request: Request, new: NewHandoff) -> Response:
 
 
 @router.get("/handoff")
-def list_handoffs(request: Request, state: StateQuery = None, limit: Limit = 100) -> Response:
-    """Lists the handoffs that the caller has asked for or may take over."""
-    return carry_out(request, READ, lambda call: handoffs.list_handoffs(call, state, limit), "handoff_list", False)
+def list_handoffs(request: Request, state: StateQuery = None, limit: Limit = 100, cursor: Cursor = "") -> Response:
+    """Lists the handoffs that the caller has asked for or may take over, oldest first; `next_cursor` is that of the
+    next part, if there is one."""
+    asked = (state, limit, cursor)
+    return carry_out(request, READ, lambda call: handoffs.list_handoffs(call, *asked), "handoff_list", False)
 
 
 @router.get("/handoff/{handoff_id}", response_model=Handoff)
@@ -94,9 +97,10 @@ def update_agent(request: Request, agent_id: Name, update: AgentUpdate) -> Respo
 
 
 @router.get("/agent/{agent_id}/history")
-def agent_history(request: Request, agent_id: Name, limit: Limit = 100) -> Response:
-    """Lists the states that an agent has had, newest first."""
-    return carry_out(request, READ, lambda call: agents.agent_history(call, agent_id, limit), "agent_history", False)
+def agent_history(request: Request, agent_id: Name, limit: Limit = 100, cursor: Cursor = "") -> Response:
+    """Lists the states that an agent has had, newest first, in parts as handoffs."""
+    asked = (agent_id, limit, cursor)
+    return carry_out(request, READ, lambda call: agents.agent_history(call, *asked), "agent_history", False)
 
 
 @router.post("/keys", status_code=201)
