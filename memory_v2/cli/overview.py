@@ -104,7 +104,8 @@ def _hit(result: SearchResult, bold: str) -> Iterator[str]:
     if isinstance(result, EntryResult):
         place = label(f"entry {result.entry}")
         into = f"worked into {plain(', '.join(result.consolidated_into))}" if result.consolidated_into else ""
-        above = "; ".join(filter(None, ["archived" if result.archived else "", into]))
+        home = f"in {plain(result.home)}" if result.home else ""
+        above = "; ".join(filter(None, [home, "archived" if result.archived else "", into]))
     else:
         place = label(f"{result.path}:{result.lines[0]}-{result.lines[1]}")
         way = (path.removeprefix(f"{before}/") for before, path in pairwise(["", *result.breadcrumb]))

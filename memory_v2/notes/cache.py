@@ -24,7 +24,7 @@ from memory_v2.notes.note import Note
 from memory_v2.progress import tell_progress
 
 FILE = "notes.sqlite"
-VERSION = "7"
+VERSION = "8"
 """Of the tables and of what is made of a note: with another one, all is read anew."""
 BATCH = 500
 """How many notes are kept at once, so that a run that is stopped need not do them again."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from memory_v2.files.decoding import decode_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, mentioned, says, topics
+from memory_v2.notes.measures import readings
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
@@ -295,6 +296,7 @@ MIN_SUMMARY = 9
 MAX_ENTITIES = 30
 """How many names of a section are told: more would be the section itself."""
 
+_MONEY = re.compile(r"[$€£] ?\d")
 _HASHTAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w-]{1,40})(?![\w#])")
 _ENTITY = re.compile(
     r"\[\[([^\[\]|#\r\n]+)|`([^`\s]{2,60})`|(https?://[^\s<>()\"'`*]+[^\s<>()\"'`*.,;:!?])"
@@ -325,11 +327,15 @@ def _tags(heading: str, texts: Sequence[str], is_dated: bool) -> tuple[str, ...]
     for text in map(bare, [heading, *texts]):
         found.update(mentioned(text))
         found.update(topics(text))
+        if readings(text, is_stated=False):
+            found.add("metrics")
     for kind in ("titles", "headings"):
         found.update(category for category in CATEGORIES if says(bare(heading), category, kind))
     found.update(tag.casefold() for text in texts for tag in _HASHTAG.findall(text))
     if is_dated:
         found.add("temporal")
+    if any(map(_MONEY.search, texts)):
+        found.add("financial")
     if any(map(handles, texts)):
         found.add("person")
     return tuple(sorted(found))
