@@ -12,7 +12,7 @@ import gc
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
@@ -93,17 +93,19 @@ class Block:
         end = _LINE_REST.match(text, len(text.rstrip(_BLANK)))
         return text[start : end.end()].removeprefix(BYTE_ORDER_MARK) if end and first < len(text) else ""
 
-    @cached_property
+    @property
     def words(self) -> str:
         """The words of a heading in one line, or the content of any other block."""
-        if self.kind != "heading":
-            return self.content
+        return self._heading if self.kind == "heading" else self.content
+
+    @cached_property
+    def _heading(self) -> str:
         lines = split_lines(self.content)
         if not lines or (found := _NUMBER_SIGNS.match(lines[0])) is None:
             return _in_one_line("".join(lines[:-1]))  # the last one underlines the others
         return _in_one_line(_CLOSING_SIGNS.sub("", lines[0][found.end() :].rstrip("\r\n")))
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The size of the text in UTF-8, in bytes."""
         return size_of(self.text)
@@ -164,9 +166,11 @@ def line_end(text: str) -> str:
 
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of a text; joined, they are the text. Blank lines belong to the block before them."""
+    # A text is often parsed by itself, and then below the title of its page and with a blank line behind it.
     title = _TITLE.match(text)
-    below = title.end() if title else 0  # a text is often parsed by itself, and then below the title of its page
-    return (*_kept(text[:below]), *_kept(text[below:]))
+    start, end = title.end() if title else 0, len(text.rstrip("\n")) + 1
+    blocks = (*_kept(text[:start]), *_kept(text[start:end]))
+    return (*blocks[:-1], replace(blocks[-1], text=blocks[-1].text + text[end:])) if text[end:] else blocks
 
 
 def _kept(text: str) -> tuple[Block, ...]:
