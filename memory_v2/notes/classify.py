@@ -14,7 +14,21 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from memory_v2.files.listing import without_suffix
-from memory_v2.notes.languages import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, mentions, pattern, says
+from memory_v2.notes.languages import (
+    CATEGORIES,
+    WORD,
+    Category,
+    Cue,
+    Field,
+    bare,
+    cues,
+    labels_as,
+    mentioned,
+    mentions,
+    pattern,
+    says,
+    says_something,
+)
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
@@ -90,7 +104,7 @@ def is_foreign(text: str) -> bool:
         return True
     rest = _STAMP.sub("", _LABEL.sub("", said, count=1).lstrip("*_ "), count=1)
     own = _TEMPLATE.sub("", rest) if _MAY_BE_TEMPLATE.search(rest) else rest
-    return not re.search(r"\w", own)
+    return not WORD.search(own)
 
 
 def is_footer(item: Item) -> bool:
@@ -261,7 +275,7 @@ def _by_statement(item: Item, is_labelled: bool) -> dict[Category, Verdict]:
         return {}
     words = bare(item.text)
     found: dict[Category, Verdict] = {}
-    for category in CATEGORIES:
+    for category in CATEGORIES if says_something(words) else ():
         said = cues(words, category, "statements") or ([] if is_labelled else _opening(words, category))
         if said and not _is_condition(words, category):
             found[category] = ("marker", said[0].words)
@@ -273,12 +287,13 @@ def _by_keyword(item: Item, people: Sequence[str]) -> dict[Category, str]:
         return {}
     found: dict[Category, str] = {}
     words = bare(item.text)
+    said = mentioned(words)
     for category in CATEGORIES:
         if category == "metrics":
             if numbers := readings(item.text, is_stated=False):
                 found[category] = numbers[0].name
-        elif cue := mentions(words, category):
-            found[category] = cue[0].words
+        elif category in said:
+            found[category] = mentions(words, category)[0].words
     head = heading_name(_STAMP.sub("", item.text, count=1))
     if known := [name for name in people if name != head]:  # a link, an alias or a handle
         found.setdefault("contacts", known[0])

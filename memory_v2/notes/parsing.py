@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memory_v2.files.decoding import decode_text
 from memory_v2.files.left_out import LeftOut
-from memory_v2.notes.languages import CATEGORIES, LONGEST, bare, mentioned, says, topics
+from memory_v2.notes.languages import CATEGORIES, LONGEST, WORD, bare, mentioned, says, topics
 from memory_v2.notes.measures import readings
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
@@ -260,7 +260,7 @@ def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterat
             headings = tuple(one.words for one in above if one.words)
             in_section = next(filter(None, (_only_day(one.words) for one in reversed(above))), None)
             continue
-        if not re.search(r"\w", part.text):
+        if not WORD.search(part.text):
             continue
         day = _own_day(part)
         if day:
