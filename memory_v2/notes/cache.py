@@ -92,10 +92,14 @@ class NotesCache:
         """All notes, or the named ones, by name."""
         for data in self._data("SELECT data FROM notes WHERE data IS NOT NULL", names):
             note = self._notes.get(data) or _note(json.loads(data))
-            if data not in self._notes and len(data) <= self._room:
-                self._notes[data] = note
-                self._room -= len(data)
+            self._keep(data, note)
             yield note
+
+    def _keep(self, data: str, note: Note) -> None:
+        """Keeps a note in memory if there is room."""
+        if data not in self._notes and len(data) <= self._room:
+            self._notes[data] = note
+            self._room -= len(data)
 
     def results(
         self, kind: str, cls: type[T], make: Callable[[Note], Sequence[T] | None], names: Collection[str] | None = None
@@ -121,12 +125,16 @@ class NotesCache:
         """Keeps what was read, and forgets what is gone and what files said before: all of it or nothing."""
         read = list(read)
         names = [(name,) for name in (*removed, *(file.name for file in read))]
+        rows = [_columns(file) for file in read]
         with self._change() as tables:
             for forget in _FORGET:
                 tables.executemany(forget, names)
-            tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
+            tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", rows)
         if names:
             self._notes, self._room = {}, MAX_KEPT
+        for file, row in zip(read, rows, strict=True):
+            if isinstance(file.content, Note):
+                self._keep(row[-1], file.content)
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Notes that files were touched and are the same."""
@@ -184,7 +192,7 @@ def _explained() -> Iterator[None]:
         raise StorageError(f"what was read of the notes cannot be kept: {error}; try again") from error
 
 
-def _columns(file: CachedFile) -> tuple[object, ...]:
+def _columns(file: CachedFile) -> tuple[Any, ...]:
     left = file.left_out
     reason, is_expected = (left.reason, left.is_expected) if left else (None, 0)
     return (file.name, file.mark, file.sha256, reason, is_expected, None if left else to_json(file.content))
