@@ -23,7 +23,7 @@ from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
 from memory_v2.text.words import tokens
 
-CHATS = ("1", "2", "3", "4")
+CHATS = tuple("12345678")
 DEPTHS = (10, 50)
 DEEP = 300
 """How many hits are asked for: several may show the same message."""

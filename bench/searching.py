@@ -116,8 +116,9 @@ class Passages:
         return [self._lines[path, line][1] for line in range(first, last + 1) if (path, line) in self._lines]
 
     def lost(self) -> int:
-        """How many texts have no line in the memory."""
-        return len(self._texts) - len({text for _, text in self._lines.values()})
+        """How many texts have no line in the memory. What says the same as another to the letter is there with it."""
+        there = {tuple(self._texts[text]) for _, text in self._lines.values()}
+        return sum(tuple(lines) not in there for lines in self._texts)
 
     def _read(self, path: str, page: str) -> None:
         lines = [(number, line) for number, line in enumerate(split_lines(page), 1) if line.strip()]

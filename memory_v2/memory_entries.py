@@ -95,10 +95,11 @@ class Entries:
         agent: OfAgent = None,
         tag: Annotated[str | None, "Only entries with this tag, in any case."] = None,
         archived: Annotated[bool, "Those in the archive too."] = False,
+        domain: Annotated[str | None, "Only entries whose home is this domain or page; or inbox."] = None,
     ) -> list[Entry]:
-        """Lists entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
-        `archived`. Raises `InvalidSetting`."""
-        return self._engine.run_on_entries(entries.reading.list_entries, agent, tag, archived)
+        """Lists entries, oldest first: those of an agent or `shared`, with a tag, at home in a domain or on a page, or
+        in the inbox; and with those in the archive if `archived`. Raises `InvalidSetting`."""
+        return self._engine.run_on_entries(entries.reading.list_entries, agent, tag, archived, domain)
 
     def read_entry(self, id: EntryId) -> Entry:  # noqa: A002 - as it is called in the results
         """Returns an entry by its id; without an agent's name, it is the default agent's or a shared one. Raises

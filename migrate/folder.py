@@ -20,9 +20,9 @@ from memory_v2.text.calendar import named_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import plain
 from memory_v2.tree.block import Block, parse_blocks, readable, split_lines
-from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.edit import new_blocks, text_of
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
-from memory_v2.tree.page import own_title
+from memory_v2.tree.page import own_title, parse_page
 from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT, SUFFIX, is_entry_place
 
 OPENING = 2_000
@@ -33,6 +33,8 @@ UNNAMED = "note"
 """The page of a file whose name and title have no letter or digit."""
 _INDEXES = ("index", "readme")
 """What the file is called that is about its folder."""
+_ALWAYS = frozenset(["last_updated", "size_bytes"])
+"""The keys below each page of a memory."""
 _IMPORT = re.compile(r"(?<!\S)@(~?[\w./-]+\.(?:md|markdown|txt))(?![\w/])", re.I)
 _IMPORTING = ("claude", "claude.local", "agents")
 
@@ -103,11 +105,28 @@ def scan_files(
         else:
             texts.append(text)
     left_out.sort(key=lambda left: left.name)
-    documents = _documents(texts, [left.name for left in left_out])
+    texts, described = _without_sections(texts)
+    documents = _documents(texts, [left.name for left in left_out], described)
     return Scan(format_name, [replace(one, place=ROOT) if one.name == root else one for one in documents], left_out)
 
 
-def _documents(texts: Sequence[Text], others: Iterable[str]) -> list[SourceDocument]:
+def _without_sections(texts: Sequence[Text]) -> tuple[list[Text], dict[str, str]]:
+    """The texts; those that are pages of a memory without what the program wrote below them, for it is written again.
+    And what that said of each page, by its path. What names a page that is not here, or has keys of a person, stays."""
+    names = {without_suffix(text.name) for text in texts}
+    described: dict[str, str] = {}
+    own: list[Text] = []
+    for text in texts:
+        page = parse_page(text.name, text.text)
+        listed = {child.target: child.description for child in page.children}
+        if _ALWAYS <= page.properties.keys() <= _ALWAYS | {"split_from"} and listed.keys() <= names:
+            described |= listed
+            text = replace(text, text=text_of(page))
+        own.append(text)
+    return own, described
+
+
+def _documents(texts: Sequence[Text], others: Iterable[str], described: Mapping[str, str]) -> list[SourceDocument]:
     titles = {text.name: [*text.front_matter.aliases, text.front_matter.title] for text in texts}
     resolver = LinkResolver(titles | {name: [] for name in others}, {text.name: text.address for text in texts})
     places = find_places({text.address: text for text in texts})
@@ -121,7 +140,7 @@ def _documents(texts: Sequence[Text], others: Iterable[str]) -> list[SourceDocum
                 text=text.text,
                 place=place,
                 title=plain(readable(text.heading or said.title)) or title_of_file(called),
-                description=said.description,
+                description=said.description or described.get(without_suffix(text.name), ""),
                 day=said.date or named_day(text.name),
                 tags=said.tags,
                 links=links,

@@ -131,6 +131,7 @@ def entries_ls(
     agent: str | None,
     tag: str | None,
     archived: bool,
+    domain: str | None,
     most: Annotated[int | None, Option("The maximum number listed.", "-n --limit", least=1)],
 ) -> Iterator[Output]:
     """List entries, newest first.
@@ -142,7 +143,7 @@ def entries_ls(
       silica memory entries ls --agent hawk
       silica memory entries ls --tag ctr --json
     """
-    listed = memory.entries.list_entries(agent, tag, archived)[::-1][:most]
+    listed = memory.entries.list_entries(agent, tag, archived, domain)[::-1][:most]
     yield Document(entries=listed)
     yield from table(ENTRIES, list(map(_cells, listed)))
     if not listed:

@@ -150,7 +150,7 @@ def search(
     *,
     query: str,
     limit: Annotated[int, Option("How many at most.", "-n --limit", least=1)] = 5,
-    tag: Annotated[str, Option("Only in notes and sections with this tag; 'index' lists them.", metavar="TAG")] = "",
+    tags: Annotated[tuple[str, ...], "Only in sections with all these tags, which 'index' lists: a,b, or repeated."],
     file: Annotated[str, Option("Only in this file or folder.", metavar="NAME")] = "",
     since: Annotated[date | None, "From this day on. What has no day is left out."],
     until: Annotated[date | None, "Up to this day."],
@@ -175,7 +175,7 @@ def search(
     if not notes.folder.exists():
         raise UsageError(f"the folder of notes {notes.folder} does not exist; put a query of several words in quotes")
     with working("searching"):
-        hits = notes.search(query, limit, tag, file, since, until, context, regex, show_all)
+        hits = notes.search(query, limit, tags, file, since, until, context, regex, show_all)
     yield Document({"query": query, **hits.to_dict()})
     words = "" if regex else " ".join((query, *hits.respelled.values()))
     shown = hits if hits.answered or show_all else hits[:NEAREST]

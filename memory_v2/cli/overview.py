@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from memory_v2.cli.edge import FINDINGS
@@ -28,7 +27,17 @@ from memory_v2.cli.output import (
     width,
     working,
 )
-from memory_v2.cli.show import confidence, degraded, graph_output, how_to_begin, label, points, price, set_off
+from memory_v2.cli.show import (
+    confidence,
+    degraded,
+    files_that_are_no_pages,
+    graph_output,
+    how_to_begin,
+    label,
+    points,
+    price,
+    set_off,
+)
 from memory_v2.cli.verb import GraphForm, Option, ended, verb
 from memory_v2.memory import Memory
 from memory_v2.operations.results import EntryResult
@@ -58,8 +67,9 @@ def search(
     """Search the memory for an answer.
 
     The best answers of pages and entries come first, each verbatim, with its page, lines, source and the day on which
-    it was said; "about" names other days that it speaks of. An entry counts by its confidence and its age. If the
-    memory does not answer, the nearest places are shown; if it answers perhaps, that is said.
+    it was said; "about" names other days that it speaks of, and "earlier" is what a newer answer contradicts. An entry
+    counts by its confidence and its age. If the memory does not answer, the nearest places are shown; if it answers
+    perhaps, that is said.
 
     \b
     Examples:
@@ -104,7 +114,8 @@ def _hit(result: SearchResult, bold: str) -> Iterator[str]:
     if isinstance(result, EntryResult):
         place = label(f"entry {result.entry}")
         into = f"worked into {plain(', '.join(result.consolidated_into))}" if result.consolidated_into else ""
-        above = "; ".join(filter(None, ["archived" if result.archived else "", into]))
+        home = f"in {plain(result.home)}" if result.home else ""
+        above = "; ".join(filter(None, [home, "archived" if result.archived else "", into]))
     else:
         place = label(f"{result.path}:{result.lines[0]}-{result.lines[1]}")
         way = (path.removeprefix(f"{before}/") for before, path in pairwise(["", *result.breadcrumb]))
@@ -206,9 +217,8 @@ def check(
         yield _finding(finding, finding.severity, colour, f"(mend: {finding.mend})" if finding.mend else "")
     if changes and changes.changed_pages:
         yield f"changed {named(changes.changed_pages)}"
-    if not checkup.findings and (strange := 0 if count or entries else _files(memory)):
-        what = f"there is no page, but {counted(strange, 'file')} that {'is' if strange == 1 else 'are'} none"
-        yield f"{what}: 'silica memory import' brings notes in from where they are, 'migrate' an older memory"
+    if not checkup.findings and (strange := "" if count or entries else files_that_are_no_pages(memory)):
+        yield strange
     elif not checkup.findings:
         yield f"all is well: {counted(count, 'page')}" + (f" and {counted_entries(entries)}" if entries else "")
     yield from degraded(changes)
@@ -216,13 +226,6 @@ def check(
         yield Notice("'silica memory check --apply' repairs what can be repaired")
     if fail and any(finding.severity == "error" for finding in checkup.findings):
         raise ended(FINDINGS)
-
-
-def _files(memory: Memory) -> int:
-    """How many files there are in the folder of a memory that are not its own."""
-    folder = Path(memory.storage.where)
-    names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
-    return sum(not any(part.startswith(".") for part in name) for name in names)
 
 
 def _finding(finding: Finding, word: str, colour: str, end: str) -> str:

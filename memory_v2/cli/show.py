@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_v2.cli.output import Document, Hint, Notice, Output, diff_lines, out_json, plain, plain_lines, style
+from memory_v2.configuration import FILE
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, spent
 
@@ -69,8 +71,22 @@ def how_to_begin(memory: Memory) -> Iterator[Notice]:
         return
     if any(memory.entries.store.places()):
         yield Notice(f"{memory.storage.where} has entries and no page yet: 'silica memory entries ls' lists them")
+    elif strange := files_that_are_no_pages(memory):
+        yield Notice(f"{memory.storage.where}: {strange}")
     else:
         yield Notice(f'{memory.storage.where} is empty; begin with: silica memory write "…"')
+
+
+def files_that_are_no_pages(memory: Memory) -> str:
+    """What to do with the files in the folder of a memory without pages; empty if there are none but its own."""
+    folder = Path(memory.storage.where)
+    names = (path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file())
+    if all(name == (FILE,) or any(part.startswith(".") for part in name) for name in names):
+        return ""
+    return (
+        "there is no page, but files that are none: 'silica memory import' brings notes in from where they are, "
+        "'migrate' an older memory"
+    )
 
 
 def graph_output(graph: Any, form: str | None, as_json: bool) -> Iterator[Output]:

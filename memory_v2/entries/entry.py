@@ -126,6 +126,14 @@ def domain_named(name: str, domains: Iterable[Domain]) -> Domain | None:
     return next((domain for domain in domains if domain.name in (wanted, wanted.removeprefix(_SHARD))), None)
 
 
+def home_named(name: str, domains: Iterable[Domain]) -> str:
+    """The home of this name: of a domain or the inbox, whose home is empty, or else a page's path."""
+    if name.strip().casefold() == INBOX:
+        return ""
+    found = domain_named(name, domains)
+    return found.name if found else name
+
+
 def shard_id(domain: str) -> str:
     """The id of the shard that is this domain."""
     return _SHARD + domain

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from memory_v2.entries.entry import SHARED, Entry, Reference
+from memory_v2.entries.domains import domains
+from memory_v2.entries.entry import SHARED, Entry, Reference, home_named
 from memory_v2.entries.file import read_entry as read_file
 from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import Targets, incoming
@@ -17,11 +18,16 @@ logger = logging.getLogger(__name__)
 
 @operation("list_entries")
 def list_entries(
-    store: EntryStore, agent: str | None = None, tag: str | None = None, archived: bool = False
+    store: EntryStore,
+    agent: str | None = None,
+    tag: str | None = None,
+    archived: bool = False,
+    domain: str | None = None,
 ) -> list[Entry]:
-    """The entries, oldest first: those of an agent or `shared`, with a tag, and with those in the archive if
-    `archived`. Raises `InvalidSetting`."""
+    """The entries, oldest first: those of an agent or `shared`, with a tag, at home in a domain or on a page, or in the
+    inbox; and with those in the archive if `archived`. Raises `InvalidSetting`."""
     space = agent if agent in (None, SHARED) else check_agent(agent)
+    home = domain and home_named(domain, domains(store).domains)
     files = store.files()
     if unread := sum(file.entry is None for file in files):
         logger.warning("%s cannot be read; 'silica memory check' tells why", counted_entries(unread))
@@ -31,6 +37,7 @@ def list_entries(
         if (entry := file.entry) is not None
         and space in (None, entry.space)
         and (archived or not entry.archived)
+        and home in (None, entry.home or "")
         and (tag is None or tag.casefold() in map(str.casefold, entry.tags))
     ]
 

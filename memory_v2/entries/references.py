@@ -25,9 +25,10 @@ Leads: TypeAlias = Literal["entry", "domain", "page", "itself", "ambiguous", "no
 
 _SHARD = re.compile(
     r"\b(?:shard:\s?|(?:see|connect(?:ed|s)?\s+with|voir|connect(?:er|ez|ée?s?)\s+avec)\s+(?:the\s+|le\s+)?shard:?\s+)"
-    r"([^\W_][\w-]*+)",
+    r"([^\W_][\w-]{0,99}+)(?![\w-])",
     re.I,
 )
+"""What a text names as a shard. A name of more than 100 characters is that of no domain, page or entry."""
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
 _NOT_PROSE = ("fence", "code", "html", "front matter")
 

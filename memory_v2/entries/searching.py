@@ -13,7 +13,7 @@ from datetime import datetime
 
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, shard_id
+from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, home_named, shard_id
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.files import EntryFiles
 from memory_v2.entries.places import check_agent, place_of
@@ -114,12 +114,9 @@ def _home(context: Context, domain: object, known: Sequence[Domain]) -> str:
     """The home that is meant: a domain by its name, the inbox, or a page. Raises `InvalidSetting` for any other."""
     if not isinstance(domain, str):
         raise InvalidSetting(f"domain must be the name of a domain, not {domain!r}")
-    if domain.strip().casefold() == INBOX:
-        return ""
-    if (found := domain_named(domain, known)) is not None:
-        return found.name
-    if domain in context.index.graph().pages:
-        return domain
+    home = home_named(domain, known)
+    if home != domain or domain_named(home, known) or home in context.index.graph().pages:
+        return home
     names = ", ".join(one.name for one in known)
     raise InvalidSetting(f"there is no domain {domain!r}: the domains are {names} and {INBOX}")
 
@@ -253,6 +250,7 @@ def entry_hit(entry: Entry, answers: float, calendar: Calendar) -> EntryHit:
         decay=str(entry.decay),
         source=source.author or source.channel or source.location or source.session or "",
         tags=entry.tags,
+        home=entry.home or "",
     )
 
 

@@ -35,9 +35,10 @@ class PageSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EntryHit:
-    """What a hit that is an entry says of itself: what it is called, whose it is, into which pages it has been worked,
-    whether it is archived, and what its score was made of: how well it answers, times its confidence, times the weight
-    that its age has left it. One that is `past` is no answer: it has expired, and nobody asked for such entries."""
+    """What a hit that is an entry says of itself: what it is called, whose it is, its home, into which pages it has
+    been worked, whether it is archived, and what its score was made of: how well it answers, times its confidence,
+    times the weight that its age has left it. One that is `past` is no answer: it has expired, and nobody asked for
+    such entries."""
 
     id: str
     agent: str
@@ -49,6 +50,7 @@ class EntryHit:
     decay: str
     source: str = ""
     tags: tuple[str, ...] = ()
+    home: str = ""
     past: bool = False
 
 

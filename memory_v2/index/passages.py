@@ -19,7 +19,7 @@ from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal,
 from memory_v2.text.days import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.text.words import normal, sentences
-from memory_v2.tree.block import Block, filled_lines, is_blank, readable, size_of, split_lines
+from memory_v2.tree.block import Block, is_blank, readable, size_of, split_lines
 from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.sections import CHILD_LINK, OURS, PROPERTY
 from memory_v2.tree.source import DATE, SOURCE, Source, is_source_line, told_sources
@@ -264,8 +264,8 @@ def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: s
 
 
 def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
-    filled = filled_lines("".join(lines))
-    first, lines = first + filled.start, lines[filled.start : filled.stop]
+    filled = [number for number, line in enumerate(lines) if not is_blank(line)] or [0]
+    first, lines = first + filled[0], lines[filled[0] : filled[-1] + 1]
     text = "".join(lines).rstrip("\r\n")
     if not text.strip():
         return

@@ -23,7 +23,7 @@ from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.text.days import unmarked
 from memory_v2.text.words import is_latin, normal
-from memory_v2.tree.block import encode, readable
+from memory_v2.tree.block import encode, readable, uncollected
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
 
@@ -117,6 +117,7 @@ def block_digest(text: str) -> bytes | None:
     return blake2b(plain.encode(), digest_size=8).digest() if plain else None
 
 
+@uncollected()
 def prepare_page(incoming: IncomingPage) -> Prepared:
     """The rows of a page. This is the slow part of indexing, and needs no connection.
 

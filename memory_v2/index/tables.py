@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
-from itertools import count, repeat
 from typing import Generic, NamedTuple, TypeVar
 
 from memory_v2.index.places import (
@@ -201,14 +200,14 @@ def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared], kind: Kin
         number = _page_number(tables, page.path, max(len(page.texts), 1), kind)
         first = number << SLOT_BITS
         tables.execute(f"INSERT INTO {kind}pages VALUES (?,{_marks(page.head)})", (number, *page.head))
-        for table, ids, rows in (
-            ("passages", count(first), [(n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
-            ("texts", count(number), [(text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
-            ("voices", repeat(number), page.voices),
-            ("links", count(number << LINK_BITS), page.links),
+        for table, rows in (
+            ("passages", [(first + n, n >> SLOT_BITS, *row[:STORED]) for n, row in enumerate(page.passages)]),
+            ("texts", [(n, text_sum(n, data), data) for n, data in enumerate(page.texts, number)]),
+            ("voices", [(number, *row) for row in page.voices]),
+            ("links", [(n, *row) for n, row in enumerate(page.links, number << LINK_BITS)]),
         ):
             if rows:
-                tables.executemany(f"INSERT INTO {kind}{table} VALUES (?,{_marks(rows[0])})", map(_with_id, ids, rows))
+                tables.executemany(f"INSERT INTO {kind}{table} VALUES ({_marks(rows[0])})", rows)
                 inserted[table] += len(rows)
         for table, of_terms in term_rows([*enumerate((row.stored for row in page.passages), first)]).items():
             tables.executemany(f"INSERT INTO {kind}{table} (rowid, terms) VALUES (?, ?)", of_terms)
@@ -218,10 +217,6 @@ def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared], kind: Kin
             names = [(name, number) for name in dict.fromkeys(page.names)]
             tables.executemany("INSERT INTO named VALUES (?, ?)", names)
     _count(tables, inserted, kind)
-
-
-def _with_id(number: int, row: Row) -> Row:
-    return (number, *row)
 
 
 def _count(tables: sqlite3.Connection, changes: Mapping[str, int], kind: Kind) -> None:

@@ -92,8 +92,8 @@ def camel_words(text: str) -> dict[str, tuple[str, ...]]:
 
 def camel_parts(text: str) -> list[str]:
     """The words that identifiers in camel case are made of. `JavaScript` is a name, and no more than one word."""
-    identifiers = (parts for run, parts in camel_words(text).items() if run[0].islower() or len(parts) > 2)
-    return [part for parts in identifiers for part in parts]
+    found = camel_words(text).items()
+    return [part for run, parts in found if run[0].islower() or len(parts) > 2 for part in parts]
 
 
 def _spelled(text: str) -> list[str]:

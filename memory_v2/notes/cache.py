@@ -24,10 +24,14 @@ from memory_v2.notes.note import Note
 from memory_v2.progress import tell_progress
 
 FILE = "notes.sqlite"
-VERSION = "7"
+VERSION = "8"
 """Of the tables and of what is made of a note: with another one, all is read anew."""
 BATCH = 500
 """How many notes are kept at once, so that a run that is stopped need not do them again."""
+
+MAX_KEPT = 8_000_000
+"""Limits the notes that are kept in memory, in characters of their JSON: digest, audit and index each go through all.
+They take some five times as much memory."""
 
 T = TypeVar("T")
 _TABLES = """
@@ -59,6 +63,9 @@ class NotesCache:
     def __init__(self, folder: Path | None) -> None:
         self.store = Store(folder, FILE, _TABLES)
         """The file, which has the full text of the notes too."""
+        self._notes: dict[str, Note] = {}
+        """Notes by their JSON."""
+        self._room = MAX_KEPT
         if self.get("version") != VERSION:
             with self._change() as tables:
                 tables.execute("DELETE FROM notes")
@@ -83,7 +90,16 @@ class NotesCache:
 
     def notes(self, names: Collection[str] | None = None) -> Iterator[Note]:
         """All notes, or the named ones, by name."""
-        return self._read(Note, "SELECT data FROM notes WHERE data IS NOT NULL", names)
+        for data in self._data("SELECT data FROM notes WHERE data IS NOT NULL", names):
+            note = self._notes.get(data) or _note(json.loads(data))
+            self._keep(data, note)
+            yield note
+
+    def _keep(self, data: str, note: Note) -> None:
+        """Keeps a note in memory if there is room."""
+        if data not in self._notes and len(data) <= self._room:
+            self._notes[data] = note
+            self._room -= len(data)
 
     def results(
         self, kind: str, cls: type[T], make: Callable[[Note], Sequence[T] | None], names: Collection[str] | None = None
@@ -101,19 +117,24 @@ class NotesCache:
             with self._change() as tables:
                 tables.executemany(f"INSERT OR REPLACE INTO results {unchanged}", rows)
             tell_progress(f"notes {kind}", min(start + BATCH, len(new)), len(new))
-        for found in self._read(
-            GenericAlias(tuple, (cls, ...)), f"SELECT data FROM results WHERE kind = '{kind}'", names
-        ):
-            yield from found
+        read = _reader(GenericAlias(tuple, (cls, ...)))
+        for data in self._data(f"SELECT data FROM results WHERE kind = '{kind}'", names):
+            yield from read(json.loads(data))
 
     def store_files(self, read: Iterable[CachedFile], removed: Iterable[str] = ()) -> None:
         """Keeps what was read, and forgets what is gone and what files said before: all of it or nothing."""
         read = list(read)
         names = [(name,) for name in (*removed, *(file.name for file in read))]
+        rows = [_columns(file) for file in read]
         with self._change() as tables:
             for forget in _FORGET:
                 tables.executemany(forget, names)
-            tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", map(_columns, read))
+            tables.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", rows)
+        if names:
+            self._notes, self._room = {}, MAX_KEPT
+        for file, row in zip(read, rows, strict=True):
+            if isinstance(file.content, Note):
+                self._keep(row[-1], file.content)
 
     def mark(self, marks: Mapping[str, str]) -> None:
         """Notes that files were touched and are the same."""
@@ -137,13 +158,13 @@ class NotesCache:
         """Closes the file."""
         self.store.close()
 
-    def _read(self, hint: Any, sql: str, names: Collection[str] | None) -> Iterator[Any]:
-        """The values of a type in the rows of all notes, or of the named ones, by name."""
-        read, among = _reader(hint), sorted(self.hashes() if names is None else names)
+    def _data(self, sql: str, names: Collection[str] | None) -> Iterator[str]:
+        """The JSON in the rows of all notes, or of the named ones, by name."""
+        among = sorted(self.hashes() if names is None else names)
         for start in range(0, len(among), BATCH):
             batch = json.dumps(among[start : start + BATCH])
-            for (data,) in self._query(f"{sql} AND name IN (SELECT value FROM json_each(?)) ORDER BY name", batch):
-                yield read(json.loads(data))
+            rows = self._query(f"{sql} AND name IN (SELECT value FROM json_each(?)) ORDER BY name", batch)
+            yield from (data for (data,) in rows)
 
     def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows that answer. Raises `StorageError`."""
@@ -171,7 +192,7 @@ def _explained() -> Iterator[None]:
         raise StorageError(f"what was read of the notes cannot be kept: {error}; try again") from error
 
 
-def _columns(file: CachedFile) -> tuple[object, ...]:
+def _columns(file: CachedFile) -> tuple[Any, ...]:
     left = file.left_out
     reason, is_expected = (left.reason, left.is_expected) if left else (None, 0)
     return (file.name, file.mark, file.sha256, reason, is_expected, None if left else to_json(file.content))
@@ -190,8 +211,15 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     """What makes a value of a type from the plain data that `to_json` has written."""
     if is_dataclass(hint):
         hints, make = get_type_hints(hint), cast("Callable[..., Any]", hint)
-        readers = [_reader(hints[field.name]) for field in fields(hint)]
-        return lambda row: make(*[read(value) for read, value in zip(readers, row, strict=True)])
+        readers = [(place, _reader(hints[field.name])) for place, field in enumerate(fields(hint))]
+        converted = [(place, read) for place, read in readers if read is not _same]
+
+        def made(row: list[Any]) -> Any:
+            for place, read in converted:
+                row[place] = read(row[place])
+            return make(*row)
+
+        return made
     if get_origin(hint) is tuple:
         read_item = _reader(get_args(hint)[0])
         return tuple if read_item is _same else lambda row: tuple(map(read_item, row))
@@ -202,3 +230,6 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
 
 def _same(value: Any) -> Any:
     return value
+
+
+_note: Callable[[Any], Note] = _reader(Note)

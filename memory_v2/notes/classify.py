@@ -9,11 +9,26 @@ it (`error`, `decision`) are weakest. What is quoted, code, a tool's output or a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from memory_v2.files.listing import without_suffix
-from memory_v2.notes.languages import CATEGORIES, Category, Cue, Field, bare, cues, labels_as, mentions, pattern, says
+from memory_v2.notes.languages import (
+    CATEGORIES,
+    WORD,
+    Category,
+    Cue,
+    Field,
+    bare,
+    cues,
+    labels_as,
+    mentioned,
+    mentions,
+    pattern,
+    says,
+    says_something,
+)
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
@@ -89,7 +104,7 @@ def is_foreign(text: str) -> bool:
         return True
     rest = _STAMP.sub("", _LABEL.sub("", said, count=1).lstrip("*_ "), count=1)
     own = _TEMPLATE.sub("", rest) if _MAY_BE_TEMPLATE.search(rest) else rest
-    return not re.search(r"\w", own)
+    return not WORD.search(own)
 
 
 def is_footer(item: Item) -> bool:
@@ -112,7 +127,7 @@ def classified(item: Item, name: str, people: Sequence[str]) -> dict[Category, V
     marked, above = _by_marker(item), _by_heading(item, name)
     if list(marked) == ["issues"] and "pending" in above:  # a task that has a problem is still one
         marked["pending"] = above["pending"]
-    found = (marked or above) | _by_statement(item, is_labelled=bool(marked))
+    found = {**(marked or above), **_by_statement(item, is_labelled=bool(marked))}
     verdicts = {name: verdict for name, verdict in found.items() if _bears_out(item, name, verdict[0], people)}
     for category, by in _by_keyword(item, people).items():
         if category not in verdicts and _bears_out(item, category, "keyword", people):
@@ -147,6 +162,8 @@ def _by_marker(item: Item) -> dict[Category, Verdict]:
 
 def labels(text: str) -> Iterator[str]:
     """The words with which a line says what it is: before a colon at its start, and bold words before a colon."""
+    if ":" not in text and "：" not in text:  # as in most lines
+        return
     text = _CODE.sub(" ", text)
     said = _STAMP.sub("", text.lstrip("*_ "), count=1)
     first = _LABEL.match(_IN_BRACKETS.sub("", said))
@@ -163,12 +180,12 @@ def labels(text: str) -> Iterator[str]:
             yield words
 
 
-def _by_heading(item: Item, name: str) -> dict[Category, Verdict]:
+def _by_heading(item: Item, name: str) -> Mapping[Category, Verdict]:
     """By the nearest line above that says something, else by a title further up, else by the name of the file."""
     if is_footer(item):
         return {}
-    stem = re.sub(r"[_-]+", " ", without_suffix(name.rpartition("/")[2]))
-    is_log = item.day is not None or _tells_what_happened(stem)
+    stem, is_log = _named(name)
+    is_log = is_log or item.day is not None
     for words in map(_first_cell, reversed(item.leads)):
         is_label = len(_IN_BRACKETS.sub("", words).split()) <= LONGEST_LABEL
         if found := _said_by(words, ("titles", "headings", "markers") if is_label else ("titles", "headings"), is_log):
@@ -194,9 +211,12 @@ def _is_part_of_plan(item: Item) -> bool:
     return _PART.match(words) is not None and says(words, "pending", "parts")
 
 
-def _tells_what_happened(stem: str) -> bool:
-    """Whether a file without a day is a log or what was kept of logs, by its name. Any other one is about a subject."""
-    return bare(stem) == LASTING or says(bare(stem), "logs", "names")
+@lru_cache(maxsize=64)
+def _named(name: str) -> tuple[str, bool]:
+    """The words in the name of a file, and whether it is a log or what was kept of logs by them, even if it has no day.
+    Any other one is about a subject."""
+    stem = re.sub(r"[_-]+", " ", without_suffix(name.rpartition("/")[2]))
+    return stem, bare(stem) == LASTING or says(bare(stem), "logs", "names")
 
 
 def _opening(words: str, category: Category) -> list[Cue]:
@@ -214,7 +234,9 @@ def _first_cell(words: str) -> str:
     return words.strip("|").partition("|")[0] if words.startswith("|") else words
 
 
-def _said_by(words: str, fields: Iterable[Field], is_log: bool = True) -> dict[Category, Verdict]:
+@lru_cache(maxsize=4096)
+def _said_by(words: str, fields: tuple[Field, ...], is_log: bool = True) -> Mapping[Category, Verdict]:
+    """What a heading or a line that introduces others says of them."""
     plain = bare(words)
     found: dict[Category, Verdict] = {}
     for category in CATEGORIES if is_log else OPEN:
@@ -253,7 +275,7 @@ def _by_statement(item: Item, is_labelled: bool) -> dict[Category, Verdict]:
         return {}
     words = bare(item.text)
     found: dict[Category, Verdict] = {}
-    for category in CATEGORIES:
+    for category in CATEGORIES if says_something(words) else ():
         said = cues(words, category, "statements") or ([] if is_labelled else _opening(words, category))
         if said and not _is_condition(words, category):
             found[category] = ("marker", said[0].words)
@@ -265,12 +287,13 @@ def _by_keyword(item: Item, people: Sequence[str]) -> dict[Category, str]:
         return {}
     found: dict[Category, str] = {}
     words = bare(item.text)
+    said = mentioned(words)
     for category in CATEGORIES:
         if category == "metrics":
             if numbers := readings(item.text, is_stated=False):
                 found[category] = numbers[0].name
-        elif cue := mentions(words, category):
-            found[category] = cue[0].words
+        elif category in said:
+            found[category] = mentions(words, category)[0].words
     head = heading_name(_STAMP.sub("", item.text, count=1))
     if known := [name for name in people if name != head]:  # a link, an alias or a handle
         found.setdefault("contacts", known[0])

@@ -33,7 +33,7 @@ _MAY_BE_APART = re.compile(r"[`<@/\"“«「]")
 
 Key: TypeAlias = tuple[str, str]
 """A group of a pack, such as a category, and a field of it."""
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 _GOES_ON = re.compile(r"\w|\.\w")
 WILD = 3
 """By how many letters a phrase is looked up that may have any ending, such as `install*`; it has more."""
@@ -72,6 +72,11 @@ def mentions(text: str, category: Category) -> list[Cue]:
     return cues(text, category, "statements") + cues(text, category, "keywords")
 
 
+def says_something(text: str) -> bool:
+    """Whether any phrase is in a `bare` text."""
+    return bool(_found(text))
+
+
 def mentioned(text: str) -> set[str]:
     """The categories that a `bare` text mentions."""
     return {group for group, field in _found(text) if field in ("statements", "keywords")}
@@ -88,7 +93,7 @@ def _found(text: str) -> Mapping[Key, list[str]]:
     each field alone takes ten times as long."""
     phrases = _phrases()
     found: dict[Key, list[str]] = {}
-    for word in _WORD.finditer(text):
+    for word in WORD.finditer(text):
         start = word.start()
         for key, phrase in phrases.whole.get(word[0], ()):
             if text.startswith(phrase, start) and not _GOES_ON.match(text, start + len(phrase)):
@@ -126,7 +131,7 @@ def _phrases() -> _Phrases:
                     elif phrase.endswith("*"):
                         known.beginning.setdefault(phrase[:WILD], []).append((key, phrase[:-1]))
                     else:
-                        known.whole.setdefault(_WORD.findall(phrase)[0], []).append((key, phrase))
+                        known.whole.setdefault(WORD.findall(phrase)[0], []).append((key, phrase))
     return known
 
 

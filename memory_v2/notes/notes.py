@@ -26,6 +26,7 @@ from memory_v2.plan import Plan
 from memory_v2.settings import Settings, cache_folder, file_path
 from memory_v2.text.calendar import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
+from memory_v2.validate import each_tag
 
 if TYPE_CHECKING:
     from memory_v2.index.full_text import FullTextIndex
@@ -126,7 +127,7 @@ class Notes:
         self,
         query: str,
         limit: int = 5,
-        tag: str = "",
+        tags: Iterable[str] = (),
         file: str = "",
         since: date | None = None,
         until: date | None = None,
@@ -135,14 +136,14 @@ class Notes:
         over: bool = False,
     ) -> NoteHits:
         """The places that best answer a query, best first, with so many lines of `context` around each; only in
-        sections with a `tag`, in a `file` or folder, from some days. What is closed or superseded is left out unless
-        `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`, `InvalidPattern`,
-        `UsageError`, `StorageError`."""
+        sections with all these `tags`, in a `file` or folder, from some days. What is closed or superseded is
+        left out unless `over`. With `regex`, the lines that match a pattern, file by file. Raises `InvalidText`,
+        `InvalidSetting`, `InvalidPattern`, `UsageError`, `StorageError`."""
         from memory_v2.notes.search import NoteFilter, Places  # start-up that only a search is worth
 
         if limit < 1 or context < 0:
             raise UsageError("a search is for one place at least, and shows no lines around it or more")
-        part = NoteFilter(tag=tag, file=file, since=since, until=until, over=over)
+        part = NoteFilter(tags=each_tag(tags), file=file, since=since, until=until, over=over)
         places = Places(self._files, self._full_text())
         return (places.match if regex else places.search)(query, limit, part, context)
 

@@ -30,11 +30,15 @@ _CAPITAL = re.compile(r"[A-ZÀ-ÞΑ-ΩА-Я]|[^\x00-\u02ff]|.*[A-Z_\d]")
 
 def handles(text: str) -> list[str]:
     """The handles in a text, with their `@`, in order."""
+    if "@" not in text:  # as in most lines
+        return []
     return [f"@{found}" for found in dict.fromkeys(_HANDLE.findall(_CODE.sub(" ", text)))]
 
 
 def linked(text: str) -> list[str]:
     """The people that a text links to, such as `[[people/ada]]`."""
+    if "[[" not in text:
+        return []
     return [(words or name).strip() for name, words in _LINK.findall(_CODE.sub(" ", text))]
 
 

@@ -41,10 +41,10 @@ MARKED = {"marker": 0.5, "heading": 0.25}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteFilter:
-    """A part of the notes: sections with a tag, files of a name or in a folder, items from `since` to `until`; with a
-    first or a last day, what has no day is no part of it. Neither is what is over, unless `over`."""
+    """A part of the notes: sections with all these tags, files of a name or in a folder, items from `since` to
+    `until`; with a first or a last day, what has no day is no part of it. Neither is what is over, unless `over`."""
 
-    tag: str = ""
+    tags: tuple[str, ...] = ()
     file: str = ""
     since: date | None = None
     until: date | None = None
@@ -61,7 +61,7 @@ class NoteFilter:
 
     def has(self, tags: Iterable[str], day: date | None) -> bool:
         """Whether it has what is tagged so, from that day."""
-        is_tagged = not self.tag or _bare_tag(self.tag) in map(_bare_tag, tags)
+        is_tagged = not self.tags or {*map(_bare_tag, self.tags)} <= {*map(_bare_tag, tags)}
         return is_tagged and is_within(day, self.since, self.until)
 
 
@@ -140,7 +140,7 @@ class Places:
         typed = self.index.respelled(query)
         meant = corrected(query, typed)
         pool = min(max(POOL, 2 * limit), MOST)
-        is_whole = not (part.tag or part.since or part.until)
+        is_whole = not (part.tags or part.since or part.until)
         within = {page_of(name) for name in names} if part.file else None
         hits = self.index.search(meant, pool if is_whole else MOST, within=within, child_links=True)
         ranked = _ranked(self._places([_result(hit) for hit in hits], part, pool))

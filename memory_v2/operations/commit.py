@@ -327,10 +327,9 @@ def revision_of(context: Context, pages: Mapping[str, Page | None]) -> Revision:
     ended = [event for event in events[since:] if event["event"] == "decided"]
     kind = asked[-1]["task"] if asked else begin["operation"]
     interrupted = [INTERRUPTED] if begin.get("goes_on") else []
-    given = begin["arguments"]
-    about = next((str(value) for value in given.values() if value and value is not True), "")
-    if "old" in given and "new" in given:  # names, or words on a page
-        about = " → ".join(shorten(str(given[which]), MAX_SUMMARY // 2 - 2) for which in ("old", "new"))
+    about = next((str(value) for value in begin["arguments"].values() if value and value is not True), "")
+    if begin["operation"] == "rename":
+        about = f"{begin['arguments']['old']} → {begin['arguments']['new']}"
     if kind != begin["operation"] or not about:
         about = ", ".join(sorted(pages))
     return Revision(

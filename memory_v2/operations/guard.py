@@ -15,7 +15,7 @@ from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.negation import affirmed, denied
 from memory_v2.text.retelling import lost_words
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.text.words import clauses, content_words, general, has_cjk, words
+from memory_v2.text.words import clauses, content_words, general, has_cjk, plain, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import new_page_path
@@ -247,10 +247,11 @@ def _line(text: str, limit: int, what: str) -> str:
 
 
 def _check_identifiers(line: str, sources: str, what: str) -> None:
-    """Raises `ToolProblem` if a line has a word of letters and digits that its sources do not have."""
+    """Raises `ToolProblem` if a line has a word of letters and digits that its sources do not have, nor their plain
+    words."""
     mixed = {word for word in words(line) if any(map(str.isdigit, word)) and any(map(str.isalpha, word))}
-    if mixed and (invented := sorted(mixed - set(words(sources)))):
-        raise ToolProblem(f"{what} holds {', '.join(invented[:5])}, which the page does not; use its own words")
+    if (invented := mixed.difference(words(sources))) and (invented := invented.difference(words(plain(sources)))):
+        raise ToolProblem(f"{what} holds {', '.join(sorted(invented)[:5])}, which the page does not; use its own words")
 
 
 def _grounded(line: str, sources: str) -> float:

@@ -363,7 +363,11 @@ def _with_texts(root: Page, documents: Sequence[Incoming]) -> Page:
     runs: list[Sequence[Block]] = []
     above = root.blocks[-1:]
     for document in documents:
-        page = appended(Page(ROOT, "").with_body([above]) if above else Page(ROOT, ""), document.runs)
+        added = document.runs
+        first = added[0][0]
+        if not runs and is_bare(root) and first.kind == "heading" and first.content == root.blocks[-1].content:
+            added[0] = added[0][1:]  # the root has this heading already
+        page = appended(Page(ROOT, "").with_body([above]) if above else Page(ROOT, ""), added)
         run = signed(page, page.blocks[: len(above)], document.source).blocks[len(above) :]
         runs.append(run)
         above = run[-1:]

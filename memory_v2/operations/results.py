@@ -183,11 +183,12 @@ class Factors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryResult(SearchResult):
-    """One answer that is an entry: its id, as `entry`; whose it is; the pages into which it has been worked; whether
-    it is in the archive; and the `factors` of its score. Its `path` is that of its file."""
+    """One answer that is an entry: its id, as `entry`; whose it is; its home, empty in the inbox; the pages into which
+    it has been worked; whether it is in the archive; and the `factors` of its score. Its `path` is that of its file."""
 
     entry: str
     agent: str
+    home: str = ""
     tags: tuple[str, ...] = ()
     consolidated_into: tuple[str, ...] = ()
     archived: bool = False

@@ -211,6 +211,7 @@ def _from_entry(hit: Hit, entry: EntryHit, score: float, words: Sequence[str]) -
         signs=hit.signs,
         entry=entry.id,
         agent=entry.agent,
+        home=entry.home,
         tags=entry.tags,
         consolidated_into=entry.consolidated_into,
         archived=entry.archived,

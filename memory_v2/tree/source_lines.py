@@ -66,7 +66,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
     """The page, made of blocks of these pages, with the lines that name the source of each. If the pages have different
     sources in their metadata, lines say so too."""
     sources = {page_source(other) for other in (page, *others)}
-    if sources == {NO_SOURCE} and not any(other.has_source_lines for other in others):
+    if len(sources) == 1 and not any(other.has_source_lines for other in others):
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import groupby, takewhile
 
 from memory_v2.entries.places import place_of
@@ -28,6 +29,8 @@ MOST_LINES = 300
 """Lines of the difference of a page that are shown at first."""
 LONGEST_SUMMARY = 80
 """Characters of an entry in the timeline."""
+MOST_BESIDE = 2
+"""Words that are shown before and after those that were replaced."""
 MOST_OTHERS = 3
 """Changes in the way of taking one back that are named."""
 MOST_PAGES = 60
@@ -88,10 +91,12 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
 
 
 def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> str:
-    """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins, and an
-    edit by hand by its pages."""
+    """What a change was, for people: an undo is told by what it took back, a capture by how its entry begins, new words
+    for old ones by both, and an edit by hand by its pages."""
     if undone:
         return f"took back: {_title(visit, undone, None)}"
+    if past.first.kind == "replace_text" and (words := _replaced(visit, past)):
+        return words
     entries = [place.id for place in map(place_of, past.paths) if place]
     if not entries or len(entries) < len(past.paths):
         return past.first.summary.removeprefix(EDITED)  # its kind says so already
@@ -109,6 +114,19 @@ def _beside(visit: Visit, past: PastOperation) -> list[PastOperation | None]:
     if place is None:
         return [None, None]
     return [seen[place + 1] if place + 1 < len(seen) else None, seen[place - 1] if place else None]
+
+
+def _replaced(visit: Visit, past: PastOperation) -> str:
+    """The first words that a change replaced, and those that it put there; empty if no line took the place of one."""
+    for page in visit.memory.show(past.id)[1].pages:
+        lines = _without_metadata(page).diff.splitlines()[2:]
+        old, new = (next((line[1:].split() for line in lines if line[:1] == sign), []) for sign in "-+")
+        if old and new and old != new and not _is_of_links(page):
+            parts = [part for part in SequenceMatcher(None, old, new, False).get_opcodes() if part[0] != "equal"]
+            spans = (old, (parts[0][1], parts[-1][2])), (new, (parts[0][3], parts[-1][4]))
+            shown = (" ".join(words[max(at - MOST_BESIDE, 0) : to + MOST_BESIDE]) for words, (at, to) in spans)
+            return " → ".join(shorten(words, LONGEST_SUMMARY // 2) for words in shown)
+    return ""
 
 
 def _undone(visit: Visit, past: PastOperation) -> PastOperation | None:

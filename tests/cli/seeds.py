@@ -57,6 +57,11 @@ DARYL = (
         r"projects\tProjects\t0\t0\.00\t\ninsights\tInsights\t2\t0\.65\t\S+\npeople\tPeople\t0\t0\.00\t\n"
         r"technical\tTechnical\t2\t0\.70\t\S+\nstrategy\tStrategy\t0\t0\.00\t\n",
     ),
+    Example(
+        "shard.get_recent(1)",
+        ("entries ls --domain shard_technical --limit 1",),
+        rf"^default/obs-{TODAY}-003\t{TODAY}\ttechnical\t\tPost Moltbook on sharding[^\n]*\n$",
+    ),
     Example("shards_summary.json", ("status --json",), r'"total_shards": 5, "total_transactions": 4'),
     Example("shard_technical.json", ("entries export shards",), r"shards/shard_technical\.json"),
     Example("roadmap: global checkpoints", ("checkpoint create one", "checkpoint list"), r"one\t"),

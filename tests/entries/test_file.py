@@ -212,6 +212,7 @@ def test_an_entry_is_found_by_its_id_wherever_it_stands(tmp_path: Path) -> None:
         ("```\nsee shard technical\n[[a]]\n```\n", []),
         ("The harvested shards of glass: three.", []),
         ("oversee shard-like things", []),
+        (f"see shard {'x' * 101}", []),
     ],
 )
 def test_a_text_names_its_references_itself(text: str, named: list[str]) -> None:

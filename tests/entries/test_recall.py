@@ -113,6 +113,25 @@ def test_a_search_is_narrowed(memory: Memory, asked: dict[str, Any], found: list
     assert len(results) > len(found) if asked == {"only": "pages"} else len(results) == len(found)
 
 
+@pytest.mark.parametrize(
+    ("domain", "text"),
+    [
+        ("shard_technical", "The dashboard is blue."),
+        ("Inbox", "The dashboard is red."),
+        ("boards", "The dashboard is old."),
+    ],
+)
+def test_entries_are_listed_by_their_home_which_an_answer_tells_too(memory: Memory, domain: str, text: str) -> None:
+    memory.write("All dashboards.", "boards")
+    memory.entries.capture("The dashboard is red.")
+    memory.entries.capture("The dashboard is blue.", home="technical")
+    memory.entries.capture("The dashboard is old.", home="boards")
+    (listed,) = memory.entries.list_entries(domain=domain)
+    (found,) = entries_of(memory.search("dashboard", domain=domain))
+    assert (listed.text.strip(), found.excerpt) == (text, text)
+    assert found.home == (listed.home or "")
+
+
 def test_a_search_for_an_agent_has_what_all_share(memory: Memory) -> None:
     memory.entries.capture("The lamp is broken.", "hawk", confidence=0.9)
     memory.entries.promote(apply=True)

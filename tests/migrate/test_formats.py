@@ -284,6 +284,36 @@ def test_a_memory_whose_files_have_no_suffix_is_read(
     assert "logo" in [left.name for left in scan.left_out]
 
 
+BELOW = "\n## Metadata\n\nlast_updated: 2025-01-15T10:30:00Z\nsize_bytes: 823\n"
+LISTED = "\n## Links\n\n- [[projects]] - What I work on\n"
+
+
+def test_the_pages_of_a_memory_come_without_what_the_program_wrote_below_them(tmp_path: Path) -> None:
+    text = "# Memory\n\nThe root of it all.\n"
+    folder = write(tmp_path, {"memory": text + LISTED + BELOW, "projects": f"# Projects\n\nSilica.\n{BELOW}"})
+    [(source, scan)] = scan_paths([folder])
+    memory = offline()
+    run(memory, scan, make_plan(memory, scan, source))
+    root = memory.read()
+    assert root.count("# Memory") == root.count("## Links") == root.count("## Metadata") == 1
+    assert "The root of it all." in root and "- [[projects]] - Projects: What I work on" in root
+    assert [one.text for one in scan.documents] == [text, "# Projects\n\nSilica.\n"]
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        LISTED,
+        BELOW + "owner: ada\n",
+        "\n## Links\n\n- [[nowhere]] - What is not here\n" + BELOW,
+    ],
+)
+def test_what_a_person_may_have_written_below_a_text_stays(tmp_path: Path, theirs: str) -> None:
+    text = f"# Memory\n\nThe root of it all.\n{theirs}"
+    [(_, scan)] = scan_paths([write(tmp_path, {"memory": text, "projects": "Silica.\n"})])
+    assert scan.documents[0].text == text
+
+
 V1 = {"tea.md": "Green.\n", "tea.metadata.json": '{"summary": "Which tea."}'}
 
 

@@ -156,6 +156,16 @@ def test_a_title_tags_its_section_too() -> None:
     assert section.tags == ("decisions",)
 
 
+@pytest.mark.parametrize("line", ["Moltbook: 19 posts, ~35 karma", "karma: 35", "Karma rose to 35 (from 26)"])
+def test_a_section_with_a_number_that_is_counted_is_tagged_metrics(line: str) -> None:
+    assert "metrics" in note(f"## Today\n\n- {line}\n").sections[0].tags
+    assert "metrics" not in note("## Today\n\n- Ada came with 2 friends\n").sections[0].tags
+
+
+def test_a_section_with_money_is_tagged_financial() -> None:
+    assert "financial" in note("## Today\n\n- Paid $40 for the domain\n").sections[0].tags
+
+
 def test_a_section_has_a_summary_tags_and_names() -> None:
     (section,) = note("## Pump\n\n- The pump failed. [[people/ada]] asked @bob about `pump.py` #water\n").sections
     assert section.summary == "The pump failed."

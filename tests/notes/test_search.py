@@ -112,10 +112,18 @@ def test_an_empty_folder_has_no_notes(tmp_path: Path) -> None:
 def test_a_search_in_a_part_finds_nothing_else(notes: Notes) -> None:
     assert places(notes.search("pump leeks", file="memory")) == places(notes.search("pump"))
     assert {hit.file for hit in notes.search("leeks", file="MEMORY.md")} == {"MEMORY.md"}
-    assert {hit.file for hit in notes.search("leeks", tag="#Lesson")} == {"MEMORY.md"}
+    assert {hit.file for hit in notes.search("leeks", tags=["#Lesson"])} == {"MEMORY.md"}
     assert {hit.file for hit in notes.search("pump peat", since=date(2026, 2, 17))} == {"memory/2026-02-18.md"}
     assert {hit.file for hit in notes.search("pump peat leeks", until=date(2026, 2, 17))} == {"memory/2026-02-16.md"}
-    assert not notes.search("leeks", tag="nothing")
+    assert not notes.search("leeks", tags=["nothing"])
+
+
+@pytest.mark.parametrize("tags", [["decisions", "pending"], ["decisions,pending"]])
+def test_a_search_for_several_tags_is_in_sections_that_have_all_of_them(tmp_path: Path, tags: list[str]) -> None:
+    texts = {"a.md": "# A\n\n- Decision: no pump\n- TODO: sell it\n", "b.md": "# B\n\n- Decision: a new pump\n"}
+    notes = notes_of(tmp_path, texts)
+    assert {hit.file for hit in notes.search("pump", tags=tags)} == {"a.md"}
+    assert not notes.search("pump", tags=[*tags, "legal"])
 
 
 def test_a_part_that_cannot_be_is_an_error(notes: Notes) -> None:

@@ -66,6 +66,15 @@ def test_a_page_with_a_byte_order_mark_is_divided_and_keeps_it(mark: str, first:
     assert memory.check() == []
 
 
+@pytest.mark.parametrize("sign", ["\u200b", "\u200d", "\xad", "\ufeff", "**"])
+def test_a_page_of_long_words_with_signs_that_are_not_shown_is_divided(sign: str) -> None:
+    memory = offline(SMALL)
+    text = "".join(f"- boat{sign}house{n}\n" for n in range(300))
+    memory.storage.write("memory", text.encode())
+    assert memory.split().new_files
+    whole(memory, text)
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("words", [10, 20, 50])
 def test_a_log_is_divided_by_month_and_a_month_by_days(words: int, at_once: bool) -> None:

@@ -145,7 +145,7 @@ def test_what_was_put_back_is_what_was_changed_last(page: Page) -> None:
     assert page.ask("/undo", {"revision": page.memory.history()[0].id}).status == 303
     lately = page.text("/").partition("Changed lately")[2]
     assert lately.index("/page/projects/silica") < lately.index("/page/people")
-    assert "took back: pytest → nose" in page.text("/history")
+    assert "took back: Silica uses pytest → Silica uses nose" in page.text("/history")
 
 
 def test_a_text_that_was_only_added_is_told_so_in_a_sentence(page: Page) -> None:

@@ -105,13 +105,13 @@ def _unions(points: Sequence[Vector], there: Sequence[int]) -> list[tuple[float,
     homes = set(range(len(there)))
     unions: list[tuple[float, int, int]] = []
     lengths = [_dot(point, point) for point in points]
-    costs: dict[tuple[int, int], float] = {}
+    costs: dict[int, dict[int, float]] = {number: {} for number in members}
     for b, point in enumerate(points):
         for a in range(b):
             if not (a in homes and b in homes):
                 apart = lengths[a] + lengths[b] - 2 * _dot(points[a], point)
-                costs[a, b] = weights[a] * weights[b] / (weights[a] + weights[b]) * apart
-    heap = [(cost, *pair) for pair, cost in costs.items()]
+                costs[a][b] = costs[b][a] = weights[a] * weights[b] / (weights[a] + weights[b]) * apart
+    heap = [(cost, a, b) for a, of_a in costs.items() for b, cost in of_a.items() if a < b]
     heapify(heap)
     while heap:
         cost, a, b = heappop(heap)
@@ -121,15 +121,14 @@ def _unions(points: Sequence[Vector], there: Sequence[int]) -> list[tuple[float,
         joined, new = weights[a] + weights[b], len(weights)
         is_home = bool({a, b} & homes)
         members -= {a, b}
+        of_a, of_b, of_new = costs.pop(a), costs.pop(b), costs.setdefault(new, {})
         for other in members:
             if is_home and other in homes:
                 continue
-            own, pairs = weights[other], [(min(other, one), max(other, one)) for one in (a, b)]
-            spread = (
-                sum((weights[one] + own) * costs[pair] for one, pair in zip((a, b), pairs, strict=True)) - own * cost
-            )
-            costs[other, new] = spread / (joined + own)
-            heappush(heap, (costs[other, new], other, new))
+            own = weights[other]
+            spread = (weights[a] + own) * of_a[other] + (weights[b] + own) * of_b[other] - own * cost
+            costs[other][new] = of_new[other] = spread / (joined + own)
+            heappush(heap, (of_new[other], other, new))
         members.add(new)
         weights[new] = joined
         homes |= {new} if is_home else set()

@@ -137,6 +137,7 @@ def together(blocks: Sequence[Block]) -> list[int]:
     """The last block of what hangs together from each block on, by number: a numbered list, a quoted text, a line with
     the list, code, table or quotation that it leads into; and the source line below."""
     ends = list(range(len(blocks) + 1))
+    numbered = [block.kind == "item" and _NUMBER.match(block.content) is not None for block in blocks]
     last_alike = len(blocks)  # of the neighbours of one kind that begin behind the block
     for number in range(len(blocks) - 1, 0, -1):
         block, following = blocks[number - 1], blocks[number]
@@ -144,17 +145,11 @@ def together(blocks: Sequence[Block]) -> list[int]:
             last_alike = number + 1
         if is_source_line(following):
             ends[number] = number + 1
-        elif _is_run(block, following):
+        elif (numbered[number - 1] and numbered[number]) or block.kind == following.kind == "quote":
             ends[number] = ends[number + 1]
         elif following.kind in _LED and _leads(block):
             ends[number] = ends[last_alike]
     return ends
-
-
-def _is_run(block: Block, following: Block) -> bool:
-    if block.kind != following.kind:
-        return False
-    return block.kind == "quote" or (_is_numbered(block) and _is_numbered(following))
 
 
 def _leads(block: Block) -> bool:
@@ -165,10 +160,6 @@ def _leads(block: Block) -> bool:
         return False
     said = readable(block.content).strip()
     return said.rstrip("*_").endswith((":", "：")) or _BOLD_LINE.fullmatch(said) is not None
-
-
-def _is_numbered(block: Block) -> bool:
-    return block.kind == "item" and _NUMBER.match(block.content) is not None
 
 
 def find_units(outline: Outline, body: Sequence[int], full: float) -> list[tuple[int, ...]]:
