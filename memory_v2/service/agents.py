@@ -29,7 +29,7 @@ def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
         raise Problem("PERMISSION_DENIED", "only the agent itself changes its state", agent_id=agent_id)
     call.transaction.lock(f"agent/{agent_id}")
     present = _present(call, agent_id)
-    call.match(present)
+    call.match(None if present is None else lambda: present)
     old = present["state"] if present else {}
     given = update.model_dump(mode="json")["state"]
     state = merged(old, given) if update.mode == "merge" else given

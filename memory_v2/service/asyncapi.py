@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from memory_v2.service.models import From, Level, Source, Strict, Subscribe, To
+from memory_v2.service.models import From, Level, Name, Source, Strict, Subscribe, To
 
 VERSION = "3.0.0"
 _DEFS = "#/components/schemas/{model}"
@@ -19,7 +19,7 @@ class First(Subscribe):
 
     action: str = Field(default="subscribe", pattern="^subscribe$")
     cursor: str | None = None
-    subscription_id: str | None = None
+    subscription_id: Name | None = None
 
 
 class Place(Strict):

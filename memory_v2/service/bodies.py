@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
+from starlette.types import Scope
 
 from memory_v2.service.problem import Problem
 
@@ -30,6 +31,12 @@ class StrictRequest(Request):
             raise Problem("VALIDATION_FAILED", f"the body is not JSON: {error}") from error
 
 
+def require_storable(scope: Scope) -> None:
+    """Raises `Problem` for an address whose query has a null character."""
+    if b"%00" in scope["query_string"]:
+        raise Problem("VALIDATION_FAILED", "the query contains a null character, which cannot be stored")
+
+
 class StrictRoute(APIRoute):
     """A route whose body is read by `StrictRequest`, and whose query has no null character either."""
 
@@ -38,8 +45,7 @@ class StrictRoute(APIRoute):
         respond = super().get_route_handler()
 
         async def strict(request: Request) -> Response:
-            if b"%00" in request.scope["query_string"]:
-                raise Problem("VALIDATION_FAILED", "the query contains a null character, which cannot be stored")
+            require_storable(request.scope)
             return await respond(StrictRequest(request.scope, request.receive))
 
         return strict

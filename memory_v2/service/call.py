@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +45,9 @@ class Call:
     caller: Caller
     transaction: Transaction
     parts: Parts
-    if_match: str = ""
+    wanted: Set[str] = frozenset()
+    unwanted: Set[str] = frozenset()
+    """The versions that If-Match and If-None-Match name."""
 
     @property
     def now(self) -> float:
@@ -57,16 +59,19 @@ class Call:
         """The long-term memory of the tenant."""
         return self.parts.memories.of(self.caller.tenant)
 
-    def match(self, document: Any, required: bool = False) -> None:
-        """Raises `Problem` if the request is for another version than this one, or for none although it must be; `None`
-        is what does not exist."""
-        if not self.if_match and required:
+    def match(self, read: Callable[[], Any] | None, required: bool = False) -> None:
+        """Raises `Problem` if the request is for another version than the present document, which is read if need be,
+        or for none although it must be. `None` is what does not exist."""
+        wanted, unwanted = self.wanted, self.unwanted
+        if required and not wanted and "*" not in unwanted:
             raise Problem("PRECONDITION_REQUIRED", "send the ETag of the last read as If-Match, or * to overwrite")
-        if self.if_match and document is None:  # `*` is any version, and there is none
-            raise Problem("VERSION_CONFLICT", "there is nothing of which this could be the version")
-        tags = [tag.strip() for tag in self.if_match.split(",")]
-        if self.if_match and "*" not in tags and etag(document) not in tags:
-            raise Problem("VERSION_CONFLICT", headers={"ETag": etag(document)}, etag=etag(document))
+        if read is None:
+            if wanted:  # `*` is any version, and there is none
+                raise Problem("VERSION_CONFLICT", "there is nothing of which this could be the version")
+        elif unwanted or not wanted <= {"*"}:
+            tag = etag(read())
+            if (wanted and not wanted & {"*", tag}) or unwanted & {"*", tag}:
+                raise Problem("VERSION_CONFLICT", headers={"ETag": tag}, etag=tag)
 
     def require_space(self) -> None:
         """Raises `Problem` if the tenant has more than its quota now."""
@@ -110,12 +115,8 @@ def carry_out(
     key = _idempotency_key(request) if writes else ""
     running = _in_flight(parts, f"{caller.tenant}/{caller.key_id}/{key}" if key else "")
     with running, parts.store.transaction(caller.tenant, writes) as transaction:
-        call = Call(caller, transaction, parts, request.headers.get("if-match", ""))
-        record = f"{caller.key_id}:{key}"
-        fingerprint = (
-            f"{caller.source} {request.method} {request.url.path}?{request.url.query} {request.state.body.hexdigest()}"
-        )
-        fingerprint = hashlib.sha256(fingerprint.encode()).hexdigest()
+        call = Call(caller, transaction, parts, _tags(request, "if-match"), _tags(request, "if-none-match"))
+        record, fingerprint = f"{caller.key_id}:{key}", _fingerprint(request, caller) if key else ""
         if key and not transaction.try_lock(record):  # another process is working on it
             raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})
         if key and (known := transaction.get(tables.idempotency, record)):
@@ -138,10 +139,17 @@ def carry_out(
 
 def read_answer(request: Request, text: bytes, headers: dict[str, str]) -> Response:
     """What a read is answered with: nothing if the caller has this version already."""
-    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-    if headers.get("ETag") in known or ("*" in known and "ETag" in headers):
+    if "ETag" in headers and _tags(request, "if-none-match") & {"*", headers["ETag"]}:
         return Response(status_code=304, headers=headers)
     return Response(text, headers=headers, media_type="application/json")
+
+
+def _tags(request: Request, name: str) -> Set[str]:
+    """The versions that a header names; weak ones are equal to strong ones in If-None-Match alone."""
+    listed = ",".join(request.headers.getlist(name))
+    if name == "if-none-match":
+        listed = listed.replace("W/", "")
+    return {tag.strip() for tag in listed.split(",")} - {""}
 
 
 def _response(told: dict[str, Any], replayed: bool = False) -> Response:
@@ -149,6 +157,12 @@ def _response(told: dict[str, Any], replayed: bool = False) -> Response:
     if told["body"] is None:
         return Response(status_code=told["status"], headers=headers)
     return Response(encoded(told["body"]), told["status"], headers, media_type="application/json")
+
+
+def _fingerprint(request: Request, caller: Caller) -> str:
+    """Of equal requests equal."""
+    asked = f"{caller.source} {request.method} {request.url.path}?{request.url.query}"
+    return hashlib.sha256(f"{asked} {request.state.body.hexdigest()}".encode()).hexdigest()
 
 
 def _idempotency_key(request: Request) -> str:

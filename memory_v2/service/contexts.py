@@ -64,7 +64,7 @@ def replace(call: Call, session_id: str, package: ContextPackage) -> Answer:
     """Replaces a context, of which the caller has seen the present version."""
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
-    call.match(_package(call, row), required=True)
+    call.match(lambda: _package(call, row), required=True)
     document = _store(call, session_id, package, row)
     return Answer(document, tagged=document)
 
@@ -74,7 +74,7 @@ def patch(call: Call, session_id: str, change: Any, media_type: str) -> Answer:
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
     present = _package(call, row)
-    call.match(present)
+    call.match(lambda: present)
     wanted = patched(present, change, media_type)
     if not isinstance(wanted, dict) or wanted.get("session_id") != session_id:
         raise Problem("VALIDATION_FAILED", "a patch cannot change the session_id")
@@ -86,7 +86,7 @@ def delete(call: Call, session_id: str) -> Answer:
     """Deletes a context."""
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "delete")
-    call.match(_package(call, row))
+    call.match(lambda: _package(call, row))
     call.transaction.delete(tables.contexts, session_id)
     for key in _immediate_keys(session_id):
         call.transaction.immediate.delete(key)

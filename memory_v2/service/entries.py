@@ -56,7 +56,7 @@ def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answ
     row = _row(call, entry_id, lock=True)
     call.caller.require_self(row, "write")
     present = _document(row)
-    call.match(present)
+    call.match(lambda: present)
     wanted = patched(present, change, media_type)
     fixed = ("id", "timestamp", "source")
     if not isinstance(wanted, dict) or any(wanted.get(name) != present[name] for name in fixed):
@@ -82,7 +82,7 @@ def delete_entry(call: Call, entry_id: str) -> Answer:
     row = _row(call, entry_id, lock=True)
     call.caller.require_self(row, "delete")
     entry = _document(row)
-    call.match(entry)
+    call.match(lambda: entry)
     call.transaction.delete(_ENTRIES, entry_id)
     if row["core_id"] and not call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == row["core_id"], limit=1):
         call.memory.entries.retract(row["core_id"], "deleted by way of the service")

@@ -132,6 +132,8 @@ def _row(call: Call, handoff_id: str, lock: bool = False) -> Mapping[str, Any]:
     involved = row is not None and (row["to_id"] in (me, ANY) or me in (row["owner"], row["claimed_by"]))
     if row is None or not (involved or call.caller.is_admin):
         raise Problem("HANDOFF_NOT_FOUND", handoff_id=handoff_id)
+    if lock:
+        call.match(lambda: _document(call, row))
     return row
 
 

@@ -15,6 +15,10 @@ Level = Literal["immediate", "working", "longterm"]
 SourceType = Literal["chat", "agent", "function", "api"]
 Visibility = Literal["private", "shared", "public"]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=100)]
+Limit = Annotated[int, Field(ge=1, le=500)]
+"""Records of a list that one answer has."""
+Cursor = Annotated[str, Field(max_length=500)]
+"""Where the next part of a list begins, as the answer with the part before says."""
 Document = dict[str, Any]
 
 

@@ -9,9 +9,11 @@ from fastapi import FastAPI
 from memory_v2.service.models import NAME_PATTERN
 from memory_v2.service.problem import STATUSES
 
+_VERSIONED = ("/context/", "/entries/{", "/pages/", "/handoff/", "/agent/")
+"""In the paths of what has an ETag."""
 _HEADERS = {
     "If-Match": "The ETag of the version that is changed, or *.",
-    "If-None-Match": "The ETag of the version that is known.",
+    "If-None-Match": "The ETag of the version that is known, or * to change nothing that is there.",
     "Idempotency-Key": "Makes a repeated write one.",
     "X-Memory-Source": "For whom the key speaks.",
 }
@@ -49,13 +51,15 @@ def described(app: FastAPI, base: str) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         if path.startswith(base):
             for method, operation in operations.items():
-                _describe(method, operation)
+                _describe(method, path, operation)
     return document
 
 
-def _describe(method: str, operation: dict[str, Any]) -> None:
+def _describe(method: str, path: str, operation: dict[str, Any]) -> None:
     operation["security"] = [{"key": []}]
-    names = ("If-None-Match",) if method == "get" else ("If-Match", "Idempotency-Key")
+    names = [] if method == "get" else ["Idempotency-Key"]
+    if any(part in path for part in _VERSIONED):
+        names += ["If-None-Match"] if method == "get" else ["If-Match", "If-None-Match"]
     parameters = operation.setdefault("parameters", [])
     for name in (*names, "X-Memory-Source"):
         schema = _STRING | ({"pattern": NAME_PATTERN, "maxLength": 255} if name == "X-Memory-Source" else {})

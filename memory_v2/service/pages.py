@@ -40,7 +40,7 @@ def put_page(call: Call, path: str, new: PageText) -> Answer:
         announce(call.transaction, call.caller.source, path)
         page = _page(path, memory.read(path))
         return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{quote(path)}"}, tagged=page)
-    call.match(_page(path, present), required=True)
+    call.match(lambda: _page(path, present), required=True)
     memory.edit(path, new.text, present)
     announce(call.transaction, call.caller.source, path)
     page = _page(path, memory.read(path))

@@ -231,6 +231,8 @@ def _cursor(row: Mapping[str, Any]) -> str:
 def _read_cursor(cursor: str) -> tuple[float, str]:
     try:
         moment, last = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if "\0" in str(last):
+            raise ValueError("no id has a null character")
         return float(moment), str(last)
     except (ValueError, TypeError, binascii.Error) as error:
         raise Problem("VALIDATION_FAILED", "this is no cursor of an answer") from error

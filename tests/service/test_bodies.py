@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import uuid
 
@@ -83,6 +84,7 @@ def test_patches_make_no_document_that_could_not_be_sent(hawk: httpx.Client) -> 
     assert hawk.put("/context/S", json=read.json(), headers={"If-Match": read.headers["etag"]}).status_code == 200
 
 
-def test_a_cursor_that_was_made_up_is_refused(hawk: httpx.Client) -> None:
-    answer = hawk.get("/query", params={"cursor": "WzEsIlx1ZDgwMCJd"})  # [1,"\ud800"]
+@pytest.mark.parametrize("place", ['[1,"\\ud800"]', '[1,"\\u0000"]'])
+def test_a_cursor_that_was_made_up_is_refused(hawk: httpx.Client, place: str) -> None:
+    answer = hawk.get("/query", params={"cursor": base64.urlsafe_b64encode(place.encode()).decode()})
     assert (answer.status_code, code(answer)) == (422, "VALIDATION_FAILED")

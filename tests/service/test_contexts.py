@@ -96,6 +96,40 @@ def test_a_context_is_replaced_only_by_who_has_seen_it(hawk: httpx.Client, sessi
     assert hawk.get(f"/context/{session}").status_code == 404
 
 
+def test_a_condition_of_a_write_counts_wherever_there_is_a_version(shared: Running, session: str) -> None:
+    client = shared.client("hawk", f"tenant-{session}", scopes=["admin"])
+    asked = {"from": {"id": session}, "to": {"type": "agent", "id": "hawk"}}
+    handoff = f"/handoff/{client.post('/handoff', json=asked).json()['handoff_id']}"
+    entry = f"/entries/{client.post('/entries', json={'data': {}}).json()['id']}"
+    client.post("/context", json={"session_id": session})
+    client.post("/agent/hawk/update", json={"state": {}})
+    assert client.put("/pages/garden", json={"text": "# Garden\n"}, headers={"If-None-Match": "*"}).status_code == 201
+    for method, path, read, body in (
+        ("PUT", f"/context/{session}", f"/context/{session}", {}),
+        ("PATCH", f"/context/{session}", f"/context/{session}", {"metadata": {"a": 1}}),
+        ("DELETE", f"/context/{session}", f"/context/{session}", None),
+        ("PATCH", entry, entry, {"level": "immediate"}),
+        ("DELETE", entry, entry, None),
+        ("PUT", "/pages/garden", "/pages/garden", {"text": "# Weeds\n"}),
+        ("POST", "/agent/hawk/update", "/agent/hawk/state", {"state": {"a": 1}}),
+        ("POST", f"{handoff}/claim", handoff, {}),
+        ("POST", f"{handoff}/cancel", handoff, {}),
+    ):
+        seen = client.get(read)
+        tag = seen.headers["etag"]
+        for conditions in (
+            [("If-None-Match", "*")],
+            [("If-Match", "*"), ("If-None-Match", f'"other", W/{tag}')],
+            [("If-Match", f"W/{tag}")],
+            [("If-Match", '"one"'), ("If-Match", '"other"')],
+        ):
+            answer = client.request(method, path, json=body, headers=conditions)
+            assert (answer.status_code, code(answer)) == (412, "VERSION_CONFLICT"), (method, path, conditions)
+            assert client.get(read).json() == seen.json()
+    both = [("If-Match", '"one"'), ("If-Match", tag), ("If-None-Match", '"other"')]
+    assert client.post(f"{handoff}/cancel", json={}, headers=both).status_code == 200
+
+
 def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str) -> None:
     tag = hawk.post("/context", json={"session_id": session}).headers["etag"]
     for known in (tag, f"W/{tag}", f'"other", {tag}'):

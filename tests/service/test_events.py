@@ -24,7 +24,8 @@ def tenant() -> str:
 def socket(service: Running, client: httpx.Client, query: str = "cursor=") -> ClientConnection:
     """A socket with the client's key; with another query it begins where that says."""
     address = f"{service.address.replace('http', 'ws')}{BASE}/ws?{query}"
-    return connect(address, additional_headers={"Authorization": client.headers["Authorization"]}, proxy=None)
+    headers = {"Authorization": client.headers["Authorization"]}
+    return connect(address, additional_headers=headers, proxy=None, close_timeout=0.1)
 
 
 def told(listening: Connection) -> dict[str, Any]:
@@ -135,8 +136,15 @@ def test_a_first_message_subscribes_too(shared: Running, tenant: str) -> None:
         hawk.post("/entries", json={"data": {}})
         hawk.post("/agent/hawk/update", json={"state": {}})
         assert told(listening)["event"] == "agent.state_changed"
-    with socket(shared, hawk, "") as listening:
-        listening.send("nonsense")
+    for wrong in ("nonsense", b"bytes", '{"subscription_id": "\\u0000"}'):
+        with socket(shared, hawk, "") as listening:
+            listening.send(wrong)
+            assert told(listening)["error"]["code"] == "VALIDATION_FAILED"
+
+
+@pytest.mark.parametrize("query", ["ticket=%00.a", "ticket=a.%00", "subscription=%00", "cursor=%00"])
+def test_no_address_of_a_socket_holds_a_null_character(shared: Running, tenant: str, query: str) -> None:
+    with socket(shared, shared.client("hawk", tenant), query) as listening:
         assert told(listening)["error"]["code"] == "VALIDATION_FAILED"
 
 

@@ -211,6 +211,13 @@ def test_handoffs_are_listed_in_parts(shared: Running) -> None:
     assert code(client.get("/handoff", params={"cursor": "x"})) == "VALIDATION_FAILED"
 
 
+def test_subscriptions_are_listed_in_parts(shared: Running) -> None:
+    client = shared.client("hawk", f"tenant-{uuid.uuid4()}")
+    made = [client.post("/subscribe", json={}).json()["subscription_id"] for _ in range(3)]
+    listed = parts(client, "/subscriptions", "subscriptions")
+    assert [[one["subscription_id"] for one in part] for part in listed] == [made[:2], made[2:]]
+
+
 def test_an_agents_state_and_its_past(shared: Running) -> None:
     name = f"agent-{uuid.uuid4()}"
     client, owl = shared.client(name), shared.client("owl")

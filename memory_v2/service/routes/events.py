@@ -17,11 +17,11 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from memory_v2.service import tables
 from memory_v2.service.access import READ, Caller
 from memory_v2.service.asyncapi import First
-from memory_v2.service.bodies import StrictRoute
+from memory_v2.service.bodies import StrictRoute, require_storable
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
-from memory_v2.service.models import Name, Subscribe, iso
+from memory_v2.service.models import Cursor, Limit, Name, Subscribe, iso
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 
@@ -53,14 +53,14 @@ def subscribe(request: Request, wish: Subscribe) -> Response:
 
 
 @router.get("/subscriptions")
-def subscriptions(request: Request) -> Response:
-    """Lists the caller's subscriptions."""
+def subscriptions(request: Request, limit: Limit = 500, cursor: Cursor = "") -> Response:
+    """Lists the caller's subscriptions, oldest first, in parts as handoffs."""
 
     def work(call: Call) -> Answer:
         table = tables.subscriptions
-        rows = call.transaction.find(table, table.c.owner == call.caller.source, order=(table.c.created_at,))
+        rows, more = call.transaction.find_part(table, table.c.owner == call.caller.source, limit=limit, cursor=cursor)
         told = [{"subscription_id": r["id"], **r["filter"], "created_at": iso(r["created_at"])} for r in rows]
-        return Answer({"subscriptions": told})
+        return Answer({"subscriptions": told, "next_cursor": more})
 
     return carry_out(request, READ, work, "subscriptions", writes=False)
 
@@ -126,6 +126,7 @@ async def socket(websocket: WebSocket) -> None:
     await websocket.accept()
     with parts.metrics.sockets.track_inprogress():
         try:
+            require_storable(websocket.scope)
             caller = await _caller(parts, websocket)
             caller.require(READ)
             await admitted(parts, caller)
@@ -167,7 +168,7 @@ async def _asked(parts: Parts, caller: Caller, websocket: WebSocket) -> tuple[st
         return given.get("cursor", ""), await run_in_threadpool(_wish, parts, caller, given.get("subscription", ""))
     try:
         first = First.model_validate_json(await websocket.receive_text())
-    except ValidationError as error:
+    except (ValidationError, KeyError) as error:  # a KeyError is a message that is no text
         raise Problem("VALIDATION_FAILED", str(error)[:500]) from error
     stored = await run_in_threadpool(_wish, parts, caller, first.subscription_id or "")
     return first.cursor or "", stored if first.subscription_id else first

@@ -14,9 +14,11 @@ from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import carry_out
 from memory_v2.service.models import (
     ContextPackage,
+    Cursor,
     EntryBatch,
     EntryList,
     Level,
+    Limit,
     MemoryEntry,
     Moment,
     Name,
@@ -84,8 +86,8 @@ def query(
     since: Moment | None = None,
     session: Name | None = None,
     match: Annotated[str, Query(pattern="^(any|all)$", description="One of the tags, or all.")] = "any",
-    limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    cursor: Annotated[str, Query(max_length=500)] = "",
+    limit: Limit = 100,
+    cursor: Cursor = "",
 ) -> Response:
     """Lists entries by tags, level and time, oldest first."""
     wanted = [tag.strip() for tag in tags.split(",") if tag.strip()]

@@ -15,8 +15,10 @@ from memory_v2.service.models import (
     AgentState,
     AgentUpdate,
     Claim,
+    Cursor,
     Handoff,
     HandoffStep,
+    Limit,
     Name,
     NewHandoff,
     NewKey,
@@ -24,8 +26,6 @@ from memory_v2.service.models import (
 from memory_v2.service.problem import Problem
 
 router = APIRouter(route_class=StrictRoute)
-Limit = Annotated[int, Query(ge=1, le=500)]
-Cursor = Annotated[str, Query(max_length=500)]
 StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|rejected|cancelled|expired)$")]
 
 
