@@ -86,6 +86,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         left_out=len(others[MOST_OTHERS:]),
         problem=problem,
         done=visit.asked("done"),
+        adds_only=past.first.kind == "write" and not any(map(_takes_away, shown)),
         beside=_beside(visit, past),
     )
 
@@ -125,7 +126,7 @@ def _replaced(visit: Visit, past: PastOperation) -> str:
             parts = [part for part in SequenceMatcher(None, old, new, False).get_opcodes() if part[0] != "equal"]
             spans = (old, (parts[0][1], parts[-1][2])), (new, (parts[0][3], parts[-1][4]))
             shown = (" ".join(words[max(at - MOST_BESIDE, 0) : to + MOST_BESIDE]) for words, (at, to) in spans)
-            return " → ".join(shorten(words, LONGEST_SUMMARY // 2) for words in shown)
+            return " → ".join(shorten(words, LONGEST_SUMMARY) for words in shown)
     return ""
 
 
@@ -192,6 +193,11 @@ def _is_of_links(page: PageChange) -> bool:
     if page.before is None or page.after is None:
         return False
     return _read(page.path, page.before).body == _read(page.path, page.after).body
+
+
+def _takes_away(page: PageChange) -> bool:
+    """Whether a change took lines of a page away, or changed some."""
+    return not _is_of_links(page) and any(line[:1] == "-" for line in _without_metadata(page).diff.splitlines()[2:])
 
 
 def _is_seen(visit: Visit, past: PastOperation) -> bool:

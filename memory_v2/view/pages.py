@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -58,7 +58,10 @@ def tree(visit: Visit) -> Response:
         raise PageNotFound(top)
     first = visit.number("from")
     shown = _room(graph, top, first)
-    changed = _changed(visit, infos)
+    changed: dict[str, datetime] = {}
+    for path, when in _changes(visit):
+        changed.setdefault(path, when)
+    updated = {path: changed.get(path, info.last_updated) for path, info in infos.items()}
     return visit.show(
         "tree",
         way=graph.breadcrumb(top),
@@ -72,23 +75,18 @@ def tree(visit: Visit) -> Response:
         loose_count=len(graph.unreachable),
         count=len(infos),
         bytes=sum(info.size_bytes for info in infos.values()),
-        newest=[(infos[path], when) for path, when in changed],
+        newest=[infos[path] for path in islice((each for each in changed if each in infos), MOST_NEWEST)],
+        updated=updated,
         now=visit.calendar.now(),
     )
 
 
-def _changed(visit: Visit, infos: Mapping[str, PageInfo]) -> list[tuple[str, datetime]]:
-    """The pages that were changed last, newest first, by the history: what a page says of itself is older after it was
-    put back."""
-    changed: dict[str, datetime] = {}
+def _changes(visit: Visit, path: str | None = None) -> Iterator[tuple[str, datetime]]:
+    """The pages that were changed, or the one at `path`, and when, newest first, by the history: what a page says of
+    itself is older after it was put back."""
     with suppress(NotAllowed):
-        for past in visit.memory.history():
-            for path in past.paths:
-                if path in infos and len(changed) < MOST_NEWEST:
-                    changed.setdefault(path, past.when)
-            if len(changed) == MOST_NEWEST:
-                break
-    return list(changed.items())
+        for past in visit.memory.history(path):
+            yield from ((each, past.when) for each in past.paths if path in (None, each))
 
 
 def _room(graph: Graph, top: str, first: int) -> set[str]:
@@ -146,7 +144,7 @@ def page(visit: Visit, path: str) -> Response:
         linked_from=sorted(graph.sources.get(path, ()))[:MOST_SIBLINGS],
         source=page_source(read),
         bytes=len(encode(text)),
-        updated=read.last_updated,
+        updated=next(iter(_changes(visit, path)), (path, read.last_updated))[1],
         now=visit.calendar.now(),
     )
 

@@ -145,6 +145,8 @@ def test_what_was_put_back_is_what_was_changed_last(page: Page) -> None:
     assert page.ask("/undo", {"revision": page.memory.history()[0].id}).status == 303
     lately = page.text("/").partition("Changed lately")[2]
     assert lately.index("/page/projects/silica") < lately.index("/page/people")
+    about = page.text("/page/projects/silica").partition("<dt>Changed</dt>")[2]
+    assert f'datetime="{page.memory.history()[0].when.isoformat()}"' in about
     assert "took back: Silica uses pytest → Silica uses nose" in page.text("/history")
 
 
@@ -152,3 +154,7 @@ def test_a_text_that_was_only_added_is_told_so_in_a_sentence(page: Page) -> None
     page.memory.write("Kay plays the viola.", path="people")
     html = page.text(f"/history/{page.memory.history()[0].id}")
     assert "no older text was changed" in html and "to the letter" not in html
+    page.memory.write("Lin plays the cello.", path="people", mode="append")
+    assert "no older text was changed" in page.text(f"/history/{page.memory.history()[0].id}")
+    page.memory.write("Only this.", path="people", mode="replace")
+    assert "no older text was changed" not in page.text(f"/history/{page.memory.history()[0].id}")

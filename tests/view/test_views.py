@@ -276,7 +276,7 @@ def test_a_very_large_page_is_shown_in_parts_and_nothing_of_it_is_missing(tmp_pa
 def test_changes_are_named_as_people_name_them(page: Page) -> None:
     html = page.text("/history")
     assert "took back: Grace writes compilers." in html and "The build takes four minutes." in html
-    assert "Yesterday" in html and "decided by the offline planner" in html
+    assert "Yesterday" in html and "decided by" not in html
     capture = page.memory.history()[0]
     assert "/obs-" in capture.first.summary and f"<h1>{capture.first.summary}" not in page.text(
         f"/history/{capture.id}"
@@ -297,7 +297,7 @@ def test_a_change_names_who_asked_for_it(page: Page) -> None:
         page.memory.write("Lin keeps the calendar.", path="calendar")
     page.ask("/edit/notes", {"text": "# Notes\n\nTyped here.\n", "version": version("")})
     [edit, write] = page.text("/history").split('class="timeline"')[1].split("<li")[1:3]
-    assert "by claude-code · decided by the offline planner" in re.sub("<[^>]+>", "", write)
+    assert "by claude-code" in write and "decided by" not in write
     assert "by a person at the page" in edit
     assert "by claude-code" in page.text("/lines/calendar")
     assert "by claude-code" in page.text(f"/history/{page.memory.history('calendar')[0].id}")
