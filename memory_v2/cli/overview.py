@@ -68,8 +68,8 @@ def search(
 
     The best answers of pages and entries come first, each verbatim, with its page, lines, source and the day on which
     it was said; "about" names other days that it speaks of, and "earlier" is what a newer answer contradicts. An entry
-    counts by its confidence and its age. If the memory does not answer, the nearest places are shown; if it answers
-    perhaps, that is said.
+    counts by its confidence and its age. If the memory does not answer, the nearest places that share a word are shown;
+    if it answers perhaps, that is said.
 
     \b
     Examples:

@@ -70,7 +70,7 @@ def _segment_problem(segment: str) -> str | None:
     if any(unicodedata.category(c) in _INVISIBLE for c in segment):
         return "a path has no control or invisible characters"
     if wrong := sorted(_FORBIDDEN.intersection(segment)):
-        return f"a path cannot hold {' '.join(wrong)}"
+        return f"a path cannot hold {', '.join(map(repr, wrong))}"
     if segment.casefold().endswith(".md"):
         return "leave '.md' off"
     if segment.split(".")[0].strip().casefold() in _DEVICES:

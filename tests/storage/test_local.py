@@ -391,9 +391,9 @@ def test_markdown_files_that_cannot_be_pages_are_strays_with_a_reason(storage: L
     assert sorted(strays) == sorted(
         ["what?.md", "con.md", "bad#folder/page.md", decomposed, "loud.MD", "x.md.md", "pipe.md", "\udcff.md"]
     )
-    assert "cannot hold ?" in strays["what?.md"]
+    assert "cannot hold '?'" in strays["what?.md"]
     assert "device" in strays["con.md"]
-    assert "cannot hold #" in strays["bad#folder/page.md"]
+    assert "cannot hold '#'" in strays["bad#folder/page.md"]
     assert "NFC" in strays[decomposed]
     assert "lower case" in strays["loud.MD"]
     assert "leave '.md' off" in strays["x.md.md"]
