@@ -60,8 +60,8 @@ class LeaveWhole:
 
 @dataclass(frozen=True)
 class _Moved:
-    """A child and what moves there. `shown` are its blocks in order, with the headings that are repeated there as
-    negative numbers."""
+    """A child and what moves there: blocks of `size` bytes, and links. `shown` are its blocks in order, with the
+    headings that are repeated there as negative numbers."""
 
     path: str
     title: str
@@ -70,6 +70,7 @@ class _Moved:
     links: list[int]
     exists: bool = False
     shown: tuple[int, ...] = ()
+    size: int = 0
 
 
 class SplitTask:
@@ -191,7 +192,8 @@ class SplitTask:
             if child.blocks and not numbers:
                 first = child.blocks[0]
                 raise ToolProblem(f"{child.path!r} has headings only; name what stands below block {first} there too")
-            moved.append(replace(child, blocks=numbers, shown=tuple(self.outline.with_headings(numbers))))
+            shown, size = tuple(self.outline.with_headings(numbers)), sizes(self.page.blocks, numbers)
+            moved.append(replace(child, blocks=numbers, shown=shown, size=size))
         return moved
 
     # the guard
@@ -321,12 +323,13 @@ class SplitTask:
         return sum(len(encode(self._link(n).line)) for n in numbers)
 
     def _size_of(self, child: _Moved) -> int:
-        return OVERHEAD + sizes(self.page.blocks, map(abs, child.shown)) + self._link_bytes(child.links)
+        repeated = sizes(self.page.blocks, (-number for number in child.shown if number < 0))
+        return OVERHEAD + child.size + repeated + self._link_bytes(child.links)
 
     def _size_left(self) -> int:
         left = self.page.size + len(encode(self.summary))
         for child in self.children:
-            left -= sizes(self.page.blocks, child.blocks) + self._link_bytes(child.links)
+            left -= child.size + self._link_bytes(child.links)
             left += len(encode(f"- [[{child.path}]] - {child.description}\n"))
             again = (link for link in self.page.children if child.exists and link_key(link.target) == fold(child.path))
             left -= sum(len(encode(link.line)) for link in again)  # the line that lists it is written again
