@@ -62,12 +62,20 @@ class Option:
     count: int = 1
 
 
+def _choice(context: click.Context) -> Mapping[str, Any]:
+    """The options that choose the memory: those of the nearest group above a verb that has them."""
+    while group := context.parent:
+        if "path" in group.params:
+            return group.params
+        context = group
+    return {}
+
+
 def _pages(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """The pages whose names go on as begun, for the shell to complete them."""
-    chosen = (parent := context.parent) and parent.params
     with suppress(SilicaError, OSError):
         names = ("path", "model", "project", "persona")
-        memory = ChosenMemory.from_options(*((chosen or {}).get(name) for name in names))
+        memory = ChosenMemory.from_options(*map(_choice(context).get, names))
         with memory.opened() as opened:
             return [path for path in sorted(opened.storage.list_files()) if path.startswith(begun)]
     return []
@@ -174,16 +182,9 @@ def _parameter(name: str, kind: Any, about: Any, default: Any, flags: str, is_po
     return click.Option([*spelled, name], metavar=metavar or None, help=given.about, **settings)
 
 
-def _groups(ctx: click.Context) -> Iterator[click.Context]:
-    """The groups that a verb is below, the nearest first."""
-    while group := ctx.parent:
-        yield (ctx := group)
-
-
 def _chosen_before(ctx: click.Context, args: Sequence[str]) -> str:
     """The line that was typed, with the options that choose the memory where they go."""
-    group = next((each for each in _groups(ctx) if "path" in each.params), None)
-    given = group.params if group else {}
+    given = _choice(ctx)
     chosen = {name: str(value) for name in _BEFORE_THE_VERB if (value := given.get(name[2:]))}
     rest, words = [], iter(args)
     for word in words:

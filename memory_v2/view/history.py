@@ -67,12 +67,14 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
     shown = pages[first : first + MOST_PAGES]
     later = {page.path for page in shown if _is_other_now(visit, page)}
     in_the_way = {page.path for page in shown if page.path in later and not _is_of_links(page)}
-    others = _after(visit, past, in_the_way)
+    listed = [each for each in visit.memory.history() if _is_seen(visit, each)]
+    newer = list(takewhile(lambda each: each.id != past.id, listed))
+    others = _blocking(newer, in_the_way)
     return visit.show(
         "change",
         status,
         past=past,
-        title=_title(visit, past, _undone(visit, past)),
+        title=_title(visit, past, _undone(listed, past)),
         sources=_sources(shown),
         pages=[_without_metadata(page) for page in shown],
         count=len(pages),
@@ -86,8 +88,9 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         left_out=len(others[MOST_OTHERS:]),
         problem=problem,
         done=visit.asked("done"),
-        adds_only=past.first.kind == "write" and not any(map(_takes_away, shown)),
-        beside=_beside(visit, past),
+        adds_only=past.first.kind == "write" and not any(map(_takes_away, pages)),
+        before=next(iter(listed[len(newer) + 1 :]), None),
+        after=next(reversed(newer), None),
     )
 
 
@@ -108,15 +111,6 @@ def _title(visit: Visit, past: PastOperation, undone: PastOperation | None) -> s
     return past.first.summary
 
 
-def _beside(visit: Visit, past: PastOperation) -> list[PastOperation | None]:
-    """The changes before and after one, as the timeline lists them."""
-    seen = [each for each in visit.memory.history() if _is_seen(visit, each)]
-    place = next((number for number, each in enumerate(seen) if each.id == past.id), None)
-    if place is None:
-        return [None, None]
-    return [seen[place + 1] if place + 1 < len(seen) else None, seen[place - 1] if place else None]
-
-
 def _replaced(visit: Visit, past: PastOperation) -> str:
     """The first words that a change replaced, and those that it put there; empty if no line took the place of one."""
     for page in visit.memory.show(past.id)[1].pages:
@@ -130,19 +124,14 @@ def _replaced(visit: Visit, past: PastOperation) -> str:
     return ""
 
 
-def _undone(visit: Visit, past: PastOperation) -> PastOperation | None:
-    """The change that this one took back."""
+def _undone(listed: Sequence[PastOperation], past: PastOperation) -> PastOperation | None:
+    """The change, of those that are listed, that this one took back."""
     undoes = past.first.undoes
-    return (
-        next((each for each in visit.memory.history() if undoes in (each.first.operation, each.first.id)), None)
-        if undoes
-        else None
-    )
+    return next((each for each in listed if undoes and undoes in (each.first.operation, each.first.id)), None)
 
 
-def _after(visit: Visit, past: PastOperation, paths: set[str]) -> list[PastOperation]:
-    """The changes of these pages that came after this one and still count, newest first: they are in its way."""
-    newer = list(takewhile(lambda each: each.id != past.id, visit.memory.history() if paths else ()))
+def _blocking(newer: Sequence[PastOperation], paths: set[str]) -> list[PastOperation]:
+    """The changes of these pages, of those that came after one, that still count: they are in its way."""
     names = {each.first.operation or each.first.id for each in newer}
     return [
         each

@@ -144,7 +144,7 @@ def page(visit: Visit, path: str) -> Response:
         linked_from=sorted(graph.sources.get(path, ()))[:MOST_SIBLINGS],
         source=page_source(read),
         bytes=len(encode(text)),
-        updated=next(iter(_changes(visit, path)), (path, read.last_updated))[1],
+        updated=next(_changes(visit, path), (path, read.last_updated))[1],
         now=visit.calendar.now(),
     )
 
