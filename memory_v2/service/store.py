@@ -36,6 +36,7 @@ from sqlalchemy import (
     event,
     func,
     literal,
+    literal_column,
     or_,
     select,
     true,
@@ -194,6 +195,7 @@ class Store:
         with self.engine.connect() as connection:
             self._begin(connection, EVERY_TENANT, writes=False)
             yield connection
+            connection.commit()  # with a rollback, the driver forgets the statements that the server knows
 
     def sweep(self, keep_events: float) -> int:
         """Removes what has expired, and events older than so many seconds. Returns how many rows that were."""
@@ -378,14 +380,17 @@ class ImmediateRows:
         """Keeps values, by key, for so many seconds from now."""
         self._store({key: (value, len(json.dumps(value))) for key, value in values.items()}, seconds)
 
-    def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> None:
-        """Rows with these values and sizes."""
+    def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> list[Any]:
+        """Rows with these values and sizes; in PostgreSQL returns those that they replace."""
         end, transaction = self._transaction.now + seconds, self._transaction
         given: dict[str, Any] = {"tenant": transaction.tenant, "expires_at": end}
         for number, (key, (value, size)) in enumerate(values.items()):
             given |= {f"id_{number}": key, f"value_{number}": value, f"bytes_{number}": size}
-        transaction.connection.execute(_upsert_immediate(transaction.connection.dialect.name, len(values)), given)
         transaction.written += sum(size for _, size in values.values())
+        done = transaction.connection.execute(
+            _upsert_immediate(transaction.connection.dialect.name, len(values)), given
+        )
+        return [value for value in done.scalars() if value is not None] if done.returns_rows else []
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
@@ -459,7 +464,11 @@ def _upsert_immediate(dialect: str, count: int) -> Insert:
     new = new.from_select(columns, union_all(*map(row, range(count))))
     changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
     upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
-    return upsert
+    if dialect != "postgresql":
+        return upsert
+    old = tables.immediate.alias()  # as it was before the statement
+    key = tuple_(old.c.tenant, old.c.id) == tuple_(*map(literal_column, ("immediate.tenant", "immediate.id")))
+    return upsert.returning(select(old.c.value).where(key).scalar_subquery())
 
 
 @cache
@@ -481,7 +490,13 @@ def _engine(url: str) -> Engine:
             "options": f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000",
         }
         return create_engine(
-            address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts, isolation_level="AUTOCOMMIT"
+            address,
+            pool_size=10,
+            max_overflow=10,
+            pool_timeout=2,
+            pool_use_lifo=True,  # few connections that are warm: each learns the statements by itself
+            connect_args=timeouts,
+            isolation_level="AUTOCOMMIT",
         )
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
