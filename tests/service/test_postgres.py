@@ -21,7 +21,7 @@ from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 class TestPostgres(StoreSuite):
     """The same contract."""
 
-    tier = "PostgreSQL"
+    stores = "PostgreSQL"
 
     @pytest.fixture
     def store(self, new_database: str, clock: FakeClock) -> Iterator[Store]:
