@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.forks import run_module
 
-
 TIMEOUT = 3_600.0
 """Seconds after which it is killed: to kill at every boundary of an operation takes minutes."""
 
