@@ -1,4 +1,4 @@
-"""Events for those who listen. While somebody does, one reader per process follows the store and keeps the newest
+"""Events for those who listen. While there is a listener, one reader per process follows the store and keeps the newest
 events; each stream has a place of its own in them, so that a slow one costs no memory and delays nobody: what it has
 missed it reads from the store, and if that is no longer kept, it is told to load the state again.
 """
@@ -37,7 +37,7 @@ CHECK_SECONDS = 1.0
 
 
 class Feed:
-    """The newest events of all tenants, while somebody listens. `wake` may be called from any thread."""
+    """The newest events of all tenants, while there is a listener. `wake` may be called from any thread."""
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self._store, self._metrics, self.now = store, metrics, store.now
@@ -51,7 +51,7 @@ class Feed:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Follows the commits; while nobody listens, they pay nothing for it."""
+        """Follows the commits, which pay nothing for it while there is no listener."""
         self._listeners += 1
         self._hint.set()
         try:

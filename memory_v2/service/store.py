@@ -185,9 +185,8 @@ class Store:
         """The positions of the last event that is no longer kept, and of the newest; 0 if there was none yet."""
         with self._reading_all() as connection:
             query = select(tables.about.c.value).where(tables.about.c.name == "dropped")
-            dropped = int(connection.execute(query).scalar() or 0)
-            newest = connection.execute(select(func.max(tables.outbox.c.position))).scalar()
-            return dropped, int(newest or dropped)
+            dropped = int(connection.scalar(query) or 0)
+            return dropped, int(connection.scalar(select(func.max(tables.outbox.c.position))) or dropped)
 
     @contextmanager
     def _reading_all(self) -> Iterator[Connection]:
@@ -216,8 +215,7 @@ class Store:
         """A key by its id, whatever its tenant."""
         with self.engine.connect() as connection:
             query = select(tables.api_keys).where(tables.api_keys.c.id == key_id)
-            row = connection.execute(query).mappings().first()
-            return dict(row) if row else None
+            return next(map(dict, connection.execute(query).mappings()), None)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -485,19 +483,11 @@ def _insert_event(dialect: str) -> Insert:
 def _engine(url: str) -> Engine:
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
-        timeouts = {
-            "connect_timeout": 2,
-            "options": f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000",
-        }
-        return create_engine(
-            address,
-            pool_size=10,
-            max_overflow=10,
-            pool_timeout=2,
-            pool_use_lifo=True,  # few connections that are warm: each learns the statements by itself
-            connect_args=timeouts,
-            isolation_level="AUTOCOMMIT",
-        )
+        options = f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000"
+        given = {"connect_timeout": 2, "options": options}
+        # The connection that was used last is the next one: each learns the statements for itself.
+        pool: Any = {"pool_size": 10, "max_overflow": 10, "pool_timeout": 2, "pool_use_lifo": True}
+        return create_engine(address, **pool, connect_args=given, isolation_level="AUTOCOMMIT")
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
 
