@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.cli.output import tell, working
+from memory_v2.cli.show import hint_for
 from memory_v2.errors import PageNotFound, SilicaError, UsageError
 from memory_v2.locations import (
     PROJECT_MEMORY,
@@ -18,7 +19,6 @@ from memory_v2.locations import (
     project_memory,
     worktree,
 )
-from memory_v2.tree.path import similar_paths
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -77,7 +77,7 @@ class ChosenMemory:
     @contextmanager
     def recovered(self, path: str | None = None) -> Iterator[Memory]:
         """The memory, or that at `path`, after interrupted operations are finished. A page that is not found is told
-        with those of similar names."""
+        with what to do about it."""
         chosen = ChosenMemory(path, self.model) if path else self
         with chosen.opened() as memory:
             with working("finishing what was interrupted"):
@@ -90,5 +90,5 @@ class ChosenMemory:
                 yield memory
             except PageNotFound as error:
                 with suppress(SilicaError):  # a hint is not worth another error
-                    error.similar = similar_paths(error.path, [page.path for page in memory.list_files()])
+                    error.hint = hint_for(memory, error.path)
                 raise

@@ -406,3 +406,6 @@ def test_a_folder_of_other_files_is_not_told_to_be_well(program: Program) -> Non
     for verb in ("ls", "tree"):
         listed = program.quick(verb).err
         assert "is empty" not in listed and "files that are none" in listed
+    for page in ([], ["projects/silica"]):
+        read = program.quick("read", *page)
+        assert (read.code, "'migrate' an older memory" in read.err) == (3, True)
