@@ -40,7 +40,7 @@ class Feed:
     """The newest events of all tenants. `wake` may be called from any thread."""
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
-        self._store, self._metrics = store, metrics
+        self._store, self._metrics, self.now = store, metrics, store.now
         self._recent: deque[Event] = deque(maxlen=KEPT)
         self._before = self.newest = 0
         self._hint, self._changed = asyncio.Event(), asyncio.Event()
@@ -181,6 +181,7 @@ async def stream(
             seen = event.tenant == caller.tenant and caller.reads(event.owner, event.visibility, event.readers)
             if seen and wanted(event, wish):
                 silent = 0.0
+                metrics.lag.observe(max(0.0, feed.now() - event.at))
                 yield envelope(event, feed.cursor(position))
         if not events:
             await feed.wait(CHECK_SECONDS)
