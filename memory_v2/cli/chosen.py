@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.cli.output import tell, working
-from memory_v2.cli.show import hint_for
+from memory_v2.cli.show import BEGIN, files_that_are_no_pages
 from memory_v2.errors import PageNotFound, SilicaError, UsageError
 from memory_v2.locations import (
     PROJECT_MEMORY,
@@ -19,6 +19,7 @@ from memory_v2.locations import (
     project_memory,
     worktree,
 )
+from memory_v2.tree.path import similar_paths
 
 if TYPE_CHECKING:
     from memory_v2.memory import Memory
@@ -90,5 +91,7 @@ class ChosenMemory:
                 yield memory
             except PageNotFound as error:
                 with suppress(SilicaError):  # a hint is not worth another error
-                    error.hint = hint_for(memory, error.path)
+                    pages = memory.storage.list_files()
+                    error.similar = similar_paths(error.path, pages)
+                    error.hint = "" if pages else files_that_are_no_pages(memory) or BEGIN
                 raise

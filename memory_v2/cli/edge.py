@@ -151,6 +151,8 @@ def error_document(error: Exception) -> dict[str, str]:
 
 def _sentence(error: Exception, code: int) -> str:
     if isinstance(error, PageNotFound):
+        if error.similar:
+            return f"{error}; did you mean {' or '.join(map(repr, error.similar))}?"
         return f"{error}; " + (error.hint or "'silica memory ls' lists all pages")
     if isinstance(error, click.ClickException):
         words = " ".join(error.format_message().split()).rstrip(".")

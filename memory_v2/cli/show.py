@@ -12,7 +12,6 @@ from memory_v2.cli.output import Document, Hint, Notice, Output, diff_lines, out
 from memory_v2.configuration import FILE
 from memory_v2.serialize import document
 from memory_v2.text.amounts import counted, spent
-from memory_v2.tree.path import similar_paths
 
 if TYPE_CHECKING:  # and not when it runs: they bring models and the index to every verb
     from memory_v2.agent.operation import Cost
@@ -77,14 +76,6 @@ def how_to_begin(memory: Memory) -> Iterator[Notice]:
         yield Notice(f"{memory.storage.where}: {strange}")
     else:
         yield Notice(f"{memory.storage.where} is empty; {BEGIN}")
-
-
-def hint_for(memory: Memory, path: str) -> str:
-    """What to do about a page that there is not: which may have been meant, or what the folder has instead."""
-    pages = memory.storage.list_files()
-    if similar := similar_paths(path, pages):
-        return f"did you mean {' or '.join(map(repr, similar))}?"
-    return "" if pages else files_that_are_no_pages(memory) or BEGIN
 
 
 def files_that_are_no_pages(memory: Memory) -> str:

@@ -186,7 +186,7 @@ def misspelled(path: str, paths: Iterable[str]) -> list[str]:
 
     def alike(names: tuple[str, str]) -> bool:
         one, other = ([each for each in name if each.isdigit()] for name in names)
-        return one == other and SequenceMatcher(None, *map(fold, names)).ratio() >= SPELLED_ALIKE
+        return one == other and SequenceMatcher(None, fold(names[0]), fold(names[1])).ratio() >= SPELLED_ALIKE
 
     near = (each for each in similar_paths(path, paths) if each != path and each.count("/") == path.count("/"))
     return [each for each in near if all(map(alike, zip(path.split("/"), each.split("/"), strict=True)))]
