@@ -16,7 +16,7 @@ def _typed(launch: Launch) -> dict[str, Any]:
 
 def _trusted(launch: Launch) -> dict[str, Any]:
     """Of Gemini CLI and Qwen Code: what is trusted may be used without asking."""
-    return {**listed(launch), **({"trust": True} if launch.is_allowed else {})}
+    return {**listed(launch), **({} if launch.is_allowed is None else {"trust": launch.is_allowed})}
 
 
 def _of_copilot(launch: Launch) -> dict[str, Any]:
