@@ -15,7 +15,7 @@ from bench.data import data_file, load, own_texts
 from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
-from memory_v2.index.lookup import Found, Meant
+from memory_v2.index.lookup import Found, SemanticScores
 from memory_v2.index.places import Place
 from memory_v2.index.ranking import Ranked, answering, rank
 from memory_v2.index.terms import Question
@@ -60,16 +60,16 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
         found: Found,
         limit: int,
         by: Mapping[str, float] = QUESTION,
-        meant: Meant | None = None,
+        semantic: SemanticScores | None = None,
     ) -> list[Ranked]:
-        if by is QUESTION and not told and (answers := list(answering(question, found, by, meant))):
+        if by is QUESTION and not told and (answers := list(answering(question, found, by, semantic))):
             rows = [dict(signals) for _, signals in answers]
             every = [candidate for candidate, _ in answers]
             shown = [frozenset(shows(found.paths[one.place.page][0], one.place)) for one in every]
             older = np.array([bool(one & before) and not one & wanted for one in shown])
             table = np.array([[float(row.get(name, 0.0)) for name in QUESTION] for row in rows])
             told.append(Case(table, shown, older, wanted))
-        return rank(question, found, limit, by, meant)
+        return rank(question, found, limit, by, semantic)
 
     with mock.patch.object(full_text, "rank", watched):
         memory.search(query, locomo.DEEP)

@@ -13,15 +13,14 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Load:
-    """Requests to send: connection `n` asks for `path` with `{n}` filled in. Without a `rate`, in requests a second
-    over all connections, each connection asks as soon as it is answered."""
+    """Requests to send, over a connection for each of the `paths`; `{n}` in the body is its number. Without a `rate`,
+    in requests a second over all connections, each connection asks as soon as it is answered."""
 
     address: str
-    path: str
+    paths: tuple[str, ...]
     method: str = "GET"
     headers: tuple[tuple[str, str], ...] = ()
     body: str = ""
-    connections: int = 8
     seconds: float = 4.0
     rate: float = 0.0
 
@@ -47,7 +46,7 @@ async def _run(wanted: Load) -> Taken:
     times: list[float] = []
     refused: list[bytes] = []
     started = time.perf_counter()
-    await asyncio.gather(*(_ask(wanted, number, started, times, refused) for number in range(wanted.connections)))
+    await asyncio.gather(*(_ask(wanted, number, started, times, refused) for number in range(len(wanted.paths))))
     seconds = time.perf_counter() - started
     ordered = sorted(times)
     at = [1000 * ordered[int(len(ordered) * share)] for share in (0.5, 0.99)]
@@ -57,12 +56,12 @@ async def _run(wanted: Load) -> Taken:
 async def _ask(wanted: Load, number: int, started: float, times: list[float], refused: list[bytes]) -> None:
     place = urlsplit(wanted.address)
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
-    lines = [f"{wanted.method} {wanted.path.format(n=number)} HTTP/1.1", f"Host: {place.netloc}"]
+    lines = [f"{wanted.method} {wanted.paths[number]} HTTP/1.1", f"Host: {place.netloc}"]
     body = wanted.body.replace("{n}", str(number)).encode()
     lines += [f"{name}: {value}" for name, value in (*wanted.headers, ("Content-Length", str(len(body))))]
     request = "\r\n".join([*lines, "", ""]).encode() + body
-    every = wanted.connections / wanted.rate if wanted.rate else 0.0
-    due = started + every * number / wanted.connections
+    every = len(wanted.paths) / wanted.rate if wanted.rate else 0.0
+    due = started + every * number / len(wanted.paths)
     while (now := time.perf_counter()) < started + wanted.seconds:
         if due > now:
             await asyncio.sleep(due - now)
@@ -70,7 +69,7 @@ async def _ask(wanted: Load, number: int, started: float, times: list[float], re
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
         length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-        await reader.readexactly(int(length))
+        await reader.readexactly(int(length or 0))
         times.append(time.perf_counter() - began)
         due += every
         if not head.startswith(b"HTTP/1.1 2"):

@@ -1,10 +1,10 @@
-"""The service against floors of ours, and against a peer that runs: `python -m bench.service --rounds 5`.
+"""The service against floors of ours, and against peers that run: `python -m bench.service --rounds 5`.
 
 A floor (`bench.service_floor`) is the least that such a service can be: values in one store and nothing else. A peer is
-given as `--peer http://127.0.0.1:8000 PID`, for redis/agent-memory-server, which is measured with its authentication
-off. Ours has everything on: keys, limits that count, quotas, events; and what it acknowledges is on the disk. Each
-round asks all of them in turn; the figures are medians of the rounds. Each connection has a session of its own. CPU is
-that of the server's process alone, for one request, in milliseconds.
+given as `--peer langgraph http://127.0.0.1:8000 PID`, with one of the names in `bench.service_peers`. Ours has
+everything on: keys, limits that count, quotas, events; and what it acknowledges is on the disk. Each round asks all of
+them in turn; the figures are medians of the rounds. Each connection has a session of its own. CPU is that of the
+server's process alone, for one request, in milliseconds.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import websockets
 from sqlalchemy import create_engine, text
 
 from bench.load import Load, Taken, load
+from bench.service_peers import PEERS, TEXT, Asked
 from bench.tables import Figures, Rows, parser, report
 from memory_v2.service.keys import create_key
 from memory_v2.service.models import NewKey
@@ -56,19 +57,12 @@ from memory_v2.cli import main
 main()
 """
 """`silica serve` with limits that are counted and never reached."""
-TEXT = "The login page: tokens expire too early. The planner and the coder work on a.py and b.py with a fake clock."
 PACKAGE: dict[str, Any] = {
     "context": {
         "immediate": {"current_focus": {"primary": TEXT}, "active_agents": ["planner", "coder"]},
         "working": {"project_state": {"step": 3}, "key_decisions": ["fake clock"]},
     },
     "metadata": {"platform": "claude"},
-}
-PEERS = {
-    "session_id": "S{n}",
-    "messages": [{"id": "1", "role": "user", "content": TEXT, "created_at": "2026-11-24T16:29:20Z"}],
-    "memories": [],
-    "data": {"step": 3},
 }
 KINDS = (("GET/s", "GET", 0.0), ("PUT/s", "PUT", 0.0), ("GET p99 ms", "GET", OFFERED), ("PUT p99 ms", "PUT", OFFERED))
 
@@ -78,8 +72,7 @@ class Target:
     """A server that runs, and how it is asked."""
 
     address: str
-    path: str
-    body: dict[str, Any]
+    asked: Asked
     process: int
     key: str = ""
 
@@ -90,9 +83,14 @@ class Target:
 
     def ask(self, method: str, rate: float = 0.0) -> tuple[Taken, float]:
         """Asks for some seconds. Returns the CPU that one request took beside."""
-        given = tuple((name, value) for name, value in self.headers.items() if method == "PUT" or name != "If-Match")
-        body = json.dumps(self.body) if method == "PUT" else ""
-        before, wanted = self._cpu(), Load(self.address, self.path, method, given, body, CONNECTIONS, SECONDS, rate)
+        asked, given = self.asked, tuple(self.headers.items())
+        if method == "PUT":
+            paths, body = asked.write_paths or asked.paths, json.dumps(asked.body)
+            wanted = Load(self.address, paths, "PUT", given, body, SECONDS, rate)
+        else:
+            given = tuple((name, value) for name, value in given if name != "If-Match")
+            wanted = Load(self.address, asked.paths, "GET", given, "", SECONDS, rate)
+        before = self._cpu()
         taken = load(wanted)
         return taken, 1000 * (self._cpu() - before) / (taken.rate * SECONDS)
 
@@ -104,8 +102,9 @@ class Target:
 
 def main() -> None:
     """Prints the tables. Exits with status 1 if a request was refused."""
-    arguments = parser("The service against floors, and a peer that runs.")
-    arguments.add_argument("--peer", nargs=2, help="the address of redis/agent-memory-server, and its process")
+    arguments = parser("The service against floors, and peers that run.")
+    words, names = ("NAME", "ADDRESS", "PID"), ", ".join(PEERS)
+    arguments.add_argument("--peer", nargs=3, metavar=words, action="append", default=[], help=f"one of {names}")
     arguments.add_argument("--rounds", type=int, default=5)
     chosen = arguments.parse_args()
     with ExitStack() as stack:
@@ -118,10 +117,9 @@ def main() -> None:
             "floor on PostgreSQL": stack.enter_context(floor(servers.database)),
             "floor on Redis": stack.enter_context(floor(REDIS)),
         }
-        if chosen.peer:
-            peer = Target(chosen.peer[0], "/v1/working-memory/S{n}", PEERS, int(chosen.peer[1]))
-            peer.ask("PUT")
-            targets["agent-memory-server"] = peer
+        for name, address, process in chosen.peer:
+            targets[name] = Target(address, PEERS[name](address, CONNECTIONS), int(process))
+            targets[name].ask("PUT")
         crowded = ServiceOptions(folder / "crowded")
         beside = stack.enter_context(ours(crowded))
         add_keys(crowded)
@@ -238,7 +236,7 @@ def ours(options: ServiceOptions) -> Iterator[Target]:
         at,
         process,
     ):
-        target = Target(at, f"{BASE}/context/S{{n}}", PACKAGE, process, key)
+        target = Target(at, _sessions(f"{BASE}/context/"), process, key)
         for number in range(CONNECTIONS):
             package = PACKAGE | {"session_id": f"S{number}"}
             httpx.post(f"{at}{BASE}/context", json=package, headers=target.headers, trust_env=False)
@@ -250,9 +248,13 @@ def floor(store: str) -> Iterator[Target]:
     """A floor on this store, in a process of its own."""
     key = uuid.uuid4().hex
     with _running([sys.executable, "-m", "bench.service_floor", store, key], "", {}) as (at, process):
-        target = Target(at, "/context/S{n}", PACKAGE, process, key)
+        target = Target(at, _sessions("/context/"), process, key)
         target.ask("PUT")
         yield target
+
+
+def _sessions(above: str) -> Asked:
+    return Asked(tuple(f"{above}S{number}" for number in range(CONNECTIONS)), PACKAGE)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def asking(address: str, key: str, source: str) -> Ask:
 
 
 def story(address: str, key: str) -> None:
-    """Twenty lines."""
+    """Twenty lines at most."""
     planner, coder = asking(address, key, "planner"), asking(address, key, "coder")
     cursor = coder("POST", "/subscribe", {})["cursor"]
     print(f"The service runs at {address}.")

@@ -43,8 +43,8 @@ class Candidate:
     """How much the question is the title or the heading of the place."""
     deep: int
     """How many steps below the root that title stands if it is asked for to the word: pages, then headings."""
-    near: float | None
-    """How near it is in meaning, as a cosine, if that is known."""
+    cosine: float | None
+    """How near it is in meaning, if that is known."""
     linked: float = 0.0
     """Which part of the question, weighed by rarity, it lacks and a place has that links to its page."""
 
@@ -64,21 +64,21 @@ class Candidate:
         meaning, if that is known."""
         near = self.words
         by_words = near.own or near.context or self.day or self.named or (self.is_talk and near.wide)
-        return bool(by_words) or self.near is not None
+        return bool(by_words) or self.cosine is not None
 
 
 def candidates(
-    question: Question, found: Found, *, is_title: bool = True, near: Mapping[int, float] | None = None
+    question: Question, found: Found, *, is_title: bool = True, cosines: Mapping[int, float] | None = None
 ) -> list[Candidate]:
     """All places that were found, in their order; with `is_title`, it is told how much the question is a title."""
-    windows, near = Windows(found), near or {}
+    windows, cosines = Windows(found), cosines or {}
     places = [found.places[place] for place in found.candidates]
-    every = [_candidate(question, found, windows, place, near.get(place.id), is_title) for place in places]
+    every = [_candidate(question, found, windows, place, cosines.get(place.id), is_title) for place in places]
     return _linked(_led(every, found), found, windows)
 
 
 def _candidate(
-    question: Question, found: Found, windows: Windows, place: Place, near: float | None, is_title: bool
+    question: Question, found: Found, windows: Windows, place: Place, cosine: float | None, is_title: bool
 ) -> Candidate:
     if place.speaker:
         named = place.speaker in question.names
@@ -86,7 +86,7 @@ def _candidate(
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
     title = _title_asked(question, found, place) if is_title else _NO_TITLE
     on_day = found.days.include(place.since, place.until)
-    return Candidate(place, windows.standing(place), on_day, named, *title, near)
+    return Candidate(place, windows.standing(place), on_day, named, *title, cosine)
 
 
 def _title_asked(question: Question, found: Found, place: Place) -> tuple[float, int]:

@@ -20,7 +20,7 @@ from memory_v2.index.coverage import NO_TERMS, Terms, told
 from memory_v2.index.days import LineDates, Past, day_said, days_in, known_days, read_said, said_in, speaks_of
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
-from memory_v2.index.lookup import Facts, Found, Meant, joined, look_up, read_facts
+from memory_v2.index.lookup import Facts, Found, SemanticScores, joined, look_up, read_facts
 from memory_v2.index.page_tables import (
     Edits,
     OnChange,
@@ -211,7 +211,7 @@ class FullTextIndex:
             facts = self._facts.of(tables)
             is_question = by is QUESTION
             question = self._asked(query, facts) if is_question else parse_question(query, facts.names, inflected=False)
-            meant = meaning.ask(tables, query, question.names) if meaning else None
+            semantic = meaning.ask(tables, query, question.names) if meaning else None
             found = look_up(
                 tables,
                 facts,
@@ -221,10 +221,10 @@ class FullTextIndex:
                 calendar=self._calendar,
                 child_links=child_links,
                 headed=is_question,
-                meant=meant,
+                semantic=semantic,
             )
-            found = self._with_entries(tables, found, question, limit, entries, meant)
-            ranked = rank(question, found, WIDER * limit if entries else limit, by, meant)
+            found = self._with_entries(tables, found, question, limit, entries, semantic)
+            ranked = rank(question, found, WIDER * limit if entries else limit, by, semantic)
             return _proposed(tables, ranked)
 
         return self._shown(work, query, limit, within, entries)
@@ -255,14 +255,14 @@ class FullTextIndex:
         question: Question,
         limit: int,
         entries: EntrySearch | None,
-        meant: Meant | None,
+        semantic: SemanticScores | None,
     ) -> Found:
         """What was found among the pages, and the entries that may answer."""
         if entries is None:
             return found
         facts = self.entries.facts.of(tables)
         proposed = [
-            look_up(tables, facts, question, limit, calendar=self._calendar, meant=meant, only=only)
+            look_up(tables, facts, question, limit, calendar=self._calendar, semantic=semantic, only=only)
             for only in entries.conditions(tables)
         ]
         every = proposed[0]

@@ -47,13 +47,13 @@ MAX_TERMS = 32
 """How many terms of a question are looked up, the rarest ones; and how many of the names that it names."""
 
 
-class Meant(Protocol):
+class SemanticScores(Protocol):
     """What the meaning of a question says of places."""
 
     def nearest(self, only: Only) -> list[int]:
         """The places of a kind that are nearest, among those that meet a condition."""
 
-    def nearness(self, places: Collection[Place]) -> dict[int, float]:
+    def cosines(self, places: Collection[Place]) -> dict[int, float]:
         """How near these places are, as the cosine of the nearest of their statements; those that have no vector are
         not among them."""
 
@@ -116,12 +116,12 @@ def look_up(
     calendar: Calendar,
     child_links: bool = False,
     headed: bool = True,
-    meant: Meant | None = None,
+    semantic: SemanticScores | None = None,
     only: Only = ANYWHERE,
 ) -> Found:
     """The places that have the rarer words of a question or are about its days, and those around them; with `headed`,
-    those under a heading that has all its words, too; and those that are `meant`. `only` narrows it where to list the
-    pages `within` would be long."""
+    those under a heading that has all its words, too; and those that are near in meaning. `only` narrows it where to
+    list the pages `within` would be long."""
     pages = None if within is None else _page_ids(tables, within)
     if pages is not None:
         only = only.also(f"{PAGE_OF} IN (SELECT value FROM json_each(:pages))", pages=packed(pages))
@@ -148,8 +148,8 @@ def look_up(
     for term, count in islice((one for one in counted if 0 < one[1] < POSTINGS), MAX_TERMS):
         names.add([term], count)
     proposed += names.best(CANDIDATES // 4)
-    if meant:
-        proposed += meant.nearest(only)
+    if semantic:
+        proposed += semantic.nearest(only)
     proposed = list(dict.fromkeys(proposed))
     places = _with_surroundings(tables, proposed, question.forms)
     talked_about = [places[place] for place in proposed[:TALKED_ABOUT]]

@@ -14,7 +14,7 @@ from statistics import fmean
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
 from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found, Meant
+from memory_v2.index.lookup import Found, SemanticScores
 from memory_v2.index.places import Place
 from memory_v2.index.terms import Question, flattened
 from memory_v2.index.versions import COMPARED, versions_of_first
@@ -45,12 +45,12 @@ def rank(
     found: Found,
     limit: int,
     by: Mapping[str, float] = QUESTION,
-    meant: Meant | None = None,
+    semantic: SemanticScores | None = None,
 ) -> list[Ranked]:
-    """The best candidates that answer the question at all, best first. `meant` tells how near they are in meaning; then
-    those that share no word with the question may answer too."""
+    """The best candidates that answer the question at all, best first. `semantic` tells how near they are in meaning;
+    then those that share no word with the question may answer too."""
     scored = []
-    for candidate, told in answering(question, found, by, meant):
+    for candidate, told in answering(question, found, by, semantic):
         points = {name: by[name] * value for name, value in told if name in by}
         scored.append((sum(points.values()), points, candidate))
     scored.sort(key=lambda row: (-row[0], found.paths[row[2].place.page][0], row[2].place.first_line))
@@ -58,7 +58,7 @@ def rank(
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
     best_first = [candidate for _, _, candidate in scored]
-    newest, *others = versions_of_first(question, found, best_first, said, meant) if by is QUESTION else [0]
+    newest, *others = versions_of_first(question, found, best_first, said, semantic) if by is QUESTION else [0]
     earlier = {best_first[rank].place.id for rank in others}
     if newest:
         _, points, candidate = scored.pop(newest)
@@ -77,11 +77,11 @@ def rank(
 
 
 def answering(
-    question: Question, found: Found, by: Mapping[str, float], meant: Meant | None
+    question: Question, found: Found, by: Mapping[str, float], semantic: SemanticScores | None
 ) -> Iterator[tuple[Candidate, Iterable[tuple[str, float]]]]:
     """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
-    near = meant.nearness(found.places.values()) if meant else None
-    every = candidates(question, found, is_title=weights.TITLE in by, near=near)
+    cosines = semantic.cosines(found.places.values()) if semantic else None
+    every = candidates(question, found, is_title=weights.TITLE in by, cosines=cosines)
     scale = _Scale.of(every)
     for candidate in every:
         if candidate.answers:
@@ -104,7 +104,7 @@ class _Scale:
     def of(cls, every: Sequence[Candidate]) -> _Scale:
         """The scale for these places."""
         best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
-        if known := [candidate.near for candidate in every if candidate.near is not None]:
+        if known := [candidate.cosine for candidate in every if candidate.cosine is not None]:
             return cls(best, max(candidate.words.told for candidate in every), fmean(known))
         return cls(best, 1.0, 0.0)
 
@@ -130,7 +130,7 @@ def _signals(question: Question, found: Found, candidate: Candidate, scale: _Sca
     yield weights.TIME, bool(question.when and place.temporal)
     yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
-    yield weights.STATEMENT, scale.average if candidate.near is None else candidate.near
+    yield weights.STATEMENT, scale.average if candidate.cosine is None else candidate.cosine
     if question.phrases:
         flat = flattened(place.text)
         yield weights.PHRASE, any(phrase in flat for phrase in question.phrases)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from memory_v2.index.candidates import Candidate
 from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found, Meant
+from memory_v2.index.lookup import Found, SemanticScores
 from memory_v2.index.places import Place
 from memory_v2.index.postings import rarity
 from memory_v2.index.terms import Question, is_empty, says_one_of
@@ -46,7 +46,7 @@ def versions_of_first(
     found: Found,
     best: Sequence[Candidate],
     said: Mapping[int, Said],
-    meant: Meant | None = None,
+    semantic: SemanticScores | None = None,
 ) -> list[int]:
     """The ranks, from 0, of the newest version of the first of the `best` places and then of the earlier ones; that of
     the first alone if there is no newer one. Who asks for what was so before, for a day or for a title wants none, and
@@ -59,7 +59,7 @@ def versions_of_first(
             continue
         newest = best[versions[0]].place
         is_below = _is_below(other.place, newest, said)
-        alike = meant.alike(other.place, first.place) if meant else None
+        alike = semantic.alike(other.place, first.place) if semantic else None
         if alike is not None and alike < UNLIKE:
             continue
         if is_below:
@@ -108,7 +108,7 @@ def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Ca
 def _is_as_near(question: Question, later: Candidate, first: Candidate) -> bool:
     """Whether a later place is about as near to the question as the first one, and has its names."""
     names = {*first.words.matched} & question.proper
-    return names.issubset(later.words.matched) and (later.near or 0.0) >= (first.near or 0.0) - FURTHER
+    return names.issubset(later.words.matched) and (later.cosine or 0.0) >= (first.cosine or 0.0) - FURTHER
 
 
 def _weigh(found: Found, terms: Set[str]) -> float:

@@ -16,6 +16,7 @@ from datetime import date
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
+from memory_v2.collector import uncollected
 from memory_v2.files.decoding import decode_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.languages import CATEGORIES, LONGEST, WORD, bare, mentioned, says, topics
@@ -33,7 +34,6 @@ from memory_v2.tree.block import (
     parse_blocks,
     readable,
     split_lines,
-    uncollected,
 )
 from memory_v2.tree.front_matter import read_front_matter
 

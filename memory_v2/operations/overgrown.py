@@ -37,13 +37,13 @@ def split_overgrown(context: Context, besides: Iterable[str] = ()) -> tuple[list
     """
     with context.note.splitting() as unsplit:
         try:
-            return _settled(context, [*context.note.overgrown, *besides], unsplit)
+            return _split_all(context, [*context.note.overgrown, *besides], unsplit)
         finally:
             if context.note.overgrown:  # they stay as they are, and the index lacks their text
                 context.freshness.expire()
 
 
-def _settled(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
+def _split_all(context: Context, paths: Iterable[str], unsplit: list[str]) -> tuple[list[SplitResult], str]:
     done: list[SplitResult] = []
     problem = ""
     queue = deque(dict.fromkeys(paths))

@@ -96,7 +96,7 @@ def write_blocks(
         path, mode = ROOT, "replace"
     text = NewText(blocks, path, source)
     written = _updated(context, text) if mode == "update" else _verbatim(context, text, mode)
-    return _settled(context, written, blocks)
+    return _with_splits(context, written, blocks)
 
 
 def _begins_the_memory(context: Context, blocks: Sequence[Block]) -> bool:
@@ -213,7 +213,7 @@ def _below_title(page: Page, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return blocks[1:] if is_title else blocks
 
 
-def _settled(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
+def _with_splits(context: Context, result: WriteResult, blocks: tuple[Block, ...]) -> WriteResult:
     """Splits overgrown pages; the result then names the page that has the text."""
     splits, problem = split_overgrown(context, result.said_in)
     result = result.with_splits(splits, problem)

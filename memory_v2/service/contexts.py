@@ -23,8 +23,7 @@ WORKING_SECONDS = 604_800
 async def at_hand(request: Request, session_id: str) -> tuple[str, Response | None]:
     """The answer for a context that this process remembers; else `None`, with the stamp for `load`."""
     caller, parts = begun(request, READ, "context_load")
-    with parts.metrics.context_seconds.time():
-        stamp, kept = await parts.cache.find(_cache_key(caller.tenant, session_id))
+    stamp, kept = await parts.cache.find(_cache_key(caller.tenant, session_id))
     if kept is None or not caller.reads(*kept.access):
         return stamp, None
     return stamp, read_answer(request, kept.text, {"ETag": kept.etag})
@@ -32,9 +31,8 @@ async def at_hand(request: Request, session_id: str) -> tuple[str, Response | No
 
 def load(call: Call, session_id: str, stamp: str = "") -> Answer:
     """The context package. Raises `Problem` if there is none that the caller may read."""
-    with call.parts.metrics.context_seconds.time():
-        row = _row(call, session_id)
-        package = _package(call, row)
+    row = _row(call, session_id)
+    package = _package(call, row)
     ends = row["updated_at"] + IMMEDIATE_SECONDS, row["expires_at"]
     until = min(end for end in ends if end > call.now)
     access = row["owner"], row["visibility"], row["readers"]

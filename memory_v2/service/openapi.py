@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from memory_v2.service.models import NAME_PATTERN
 from memory_v2.service.problem import STATUSES
 
-_VERSIONED = ("/context/", "/entries/{", "/pages/", "/handoff/", "/agent/")
+_VERSIONED = ("/context/", "/entries/{", "/pages/", "/handoff/", "/state", "/update")
 """In the paths of what has an ETag."""
 _HEADERS = {
     "If-Match": "The ETag of the version that is changed, or *.",
@@ -60,6 +60,8 @@ def _describe(method: str, path: str, operation: dict[str, Any]) -> None:
     names = [] if method == "get" else ["Idempotency-Key"]
     if any(part in path for part in _VERSIONED):
         names += ["If-None-Match"] if method == "get" else ["If-Match", "If-None-Match"]
+        if method == "get":
+            operation["responses"]["304"] = {"description": "The version is the one that is known."}
     parameters = operation.setdefault("parameters", [])
     for name in (*names, "X-Memory-Source"):
         schema = _STRING | ({"pattern": NAME_PATTERN, "maxLength": 255} if name == "X-Memory-Source" else {})

@@ -8,16 +8,15 @@ rules decide which lines begin a block; the characters are always cut from the t
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from memory_v2.collector import uncollected
 from memory_v2.tree.front_matter import front_matter_length
 
 if TYPE_CHECKING:
@@ -189,19 +188,6 @@ def _parsed_lately(text: str) -> tuple[Block, ...]:
 def _parsed_last(text: str) -> tuple[Block, ...]:
     """The same for a large text, of which only one is kept: it is staged, indexed and split."""
     return _parsed(text)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pauses the collector of cycles while much is made of a large text, of which nothing is a cycle. To walk it all
-    again and again, as there is more of it, takes as long as to make it."""
-    is_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            gc.enable()
 
 
 @uncollected()

@@ -12,7 +12,7 @@ import memory_v2
 
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
-    {"errors", "lazy"},
+    {"collector", "errors", "lazy"},
     {"configuration", "locations"},
     {"settings", "progress", "text", "prompts"},
     {"tree", "validate"},

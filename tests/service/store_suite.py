@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from memory_v2.service import tables
 from memory_v2.service.store import EVENTS_LOCK, Store, Transaction
+from tests.effort import effort
+from tests.service.conftest import Mark
 
 assert EVENTS_LOCK > 0
 
@@ -28,6 +33,70 @@ class FakeClock:
 def add(transaction: Transaction, name: str, value: int = 0, expires: float | None = None) -> None:
     values = {"filter": {"value": value}, "owner": "hawk", "created_at": transaction.now, "expires_at": expires}
     transaction.insert(tables.subscriptions, name, values)
+
+
+STEPS = st.tuples(
+    st.sampled_from(["add", "change", "remove", "keep", "forget", "pass", "sweep"]),
+    st.sampled_from("abc"),
+    st.sampled_from([60, 600, 6000]),
+    st.integers(2, 400),
+)
+"""What is done, to which record or value, with how many seconds and bytes."""
+
+
+class Ending:
+    """What a tenant has, as the store should tell it: the end and the size of each record and each immediate value."""
+
+    def __init__(self, store: Store, clock: FakeClock) -> None:
+        self.store, self.clock, self.tenant = store, clock, uuid.uuid4().hex
+        self.records: dict[str, tuple[float, int]] = {}
+        self.values: dict[str, tuple[float, int]] = {}
+        self.ended = 0
+
+    def step(self, what: str, name: str, seconds: int, size: int) -> None:
+        """Does one thing in the store, and here."""
+        table, end = tables.agent_states, self.clock.now + seconds
+        if what == "pass":
+            self.clock.now += seconds
+            for kept in (self.records, self.values):
+                for ended in [each for each, (until, _) in kept.items() if until <= self.clock.now]:
+                    del kept[ended]
+                    self.ended += 1
+        elif what == "sweep":
+            self.store.sweep(keep_events=0)
+        else:
+            with self.store.transaction(self.tenant) as transaction:
+                if what == "add" and name not in self.records:
+                    row = {"agent_id": "hawk", "state": {}, "updated_by": "hawk", "created_at": 0.0}
+                    transaction.insert(table, name, row | {"expires_at": end, "bytes": size})
+                    self.records[name] = end, size
+                elif what == "change":
+                    transaction.update(table, name, {"bytes": size})
+                    if name in self.records:
+                        self.records[name] = self.records[name][0], size
+                elif what == "remove":
+                    assert transaction.delete(table, name) == (self.records.pop(name, None) is not None)
+                elif what == "keep":
+                    transaction.immediate.set({name: "x" * (size - 2)}, seconds)
+                    self.values[name] = end, size
+                elif what == "forget":
+                    transaction.immediate.delete(name)
+                    self.values.pop(name, None)
+
+    def check(self) -> None:
+        """On every way, there is what has not ended, and nothing else counts."""
+        with self.store.transaction(self.tenant, writes=False) as transaction:
+            table = tables.agent_states
+            assert {name for name in "abc" if transaction.get(table, name)} == set(self.records)
+            found, _ = transaction.find_part(table, limit=10)
+            assert {row["id"]: row["bytes"] for row in found} == {
+                name: size for name, (_, size) in self.records.items()
+            }
+            values = {name: len(value) + 2 for name, value in transaction.immediate.get_all("abc").items()}
+            assert values == {name: size for name, (_, size) in self.values.items()}
+            assert transaction.used_bytes() == sum(
+                size for kept in (self.records, self.values) for _, size in kept.values()
+            )
 
 
 def emit(transaction: Transaction, number: int) -> None:
@@ -104,6 +173,24 @@ class StoreSuite:
         clock.now += 60
         with store.transaction("acme") as transaction:
             assert transaction.used_bytes() == 0
+
+    def test_times_and_bytes_are_true_whatever_is_done(self, store: Store, clock: FakeClock, mark: Mark) -> None:
+        """Nothing that has ended is seen, counted, or revived by a read, a change or a sweep."""
+        steps, ended = 0, 0
+
+        @settings(max_examples=effort(10, 300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @given(st.lists(STEPS, min_size=10, max_size=40))
+        def try_all(done: list[tuple[str, str, int, int]]) -> None:
+            nonlocal steps, ended
+            ending = Ending(store, clock)
+            for each in done:
+                ending.step(*each)
+                ending.check()
+            steps, ended = steps + len(done), ended + ending.ended
+
+        try_all()
+        assert ended > 0
+        mark(9, f"{steps} steps, {ended} ends of records and values: none seen or counted after it")
 
     def test_no_concurrent_change_is_lost_and_events_have_no_hole(self, store: Store) -> None:
         with store.transaction("acme") as transaction:

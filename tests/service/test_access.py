@@ -141,7 +141,9 @@ def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str, m
         "path": "garden",
     }
     admin = shared.client("hawk", tenant, scopes=["admin"])
-    assert admin.put("/pages/garden", json={"text": "# Garden\n\nLeeks.\n"}).status_code == 201
+    assert admin.put("/pages/garden", json={"text": "# Garden\n\nLeeks are planted in March.\n"}).status_code == 201
+    fact = {"level": "longterm", "data": {"content": {"text": "The vault opens with marigold."}}}
+    assert mine.post("/entries", json=fact | {"source": {"session": "SECRET"}, "visibility": "public"}).is_success
     routes = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()["paths"]
     asked = 0
     for route, methods in routes.items():
@@ -151,7 +153,7 @@ def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str, m
                 ("post", f"{BASE}/agent/{{agent_id}}/update"),
                 ("put", f"{BASE}/pages/{{path}}"),
             ):
-                continue  # these make what is not there, in one's own tenant
+                continue  # these make what is not there, in one's own tenant: see below
             answers = []
             for name in (ids[names[0]], "nobody"):
                 path = route.removeprefix(BASE).replace(f"{{{names[0]}}}", name)
@@ -168,3 +170,11 @@ def test_another_tenants_ids_are_those_of_nobody(shared: Running, tenant: str, m
     mark(4, f"{asked} requests for another's or nobody's: the same 404")
     for listing in ("/query", "/handoff", "/subscriptions", "/keys", "/pages"):
         assert not any(value in other.get(listing).text for value in ids.values() if value != "hawk")
+    assert other.get("/query", params={"session": "SECRET"}).json()["entries"] == []
+    for question in ("What does the vault open with?", "When are leeks planted?"):
+        assert other.post("/search", json={"query": question}).json()["results"] == []
+        assert other.post("/search", json={"query": question, "agent": "hawk"}).json()["results"] == []
+    assert other.post("/agent/hawk/update", json={"state": {"b": 2}}).json()["state"] == {"b": 2}
+    assert other.put("/pages/garden", json={"text": "# Weeds\n"}).status_code == 201
+    assert mine.get("/agent/hawk/state").json()["state"] == {"a": 1}
+    assert "Leeks" in admin.get("/pages/garden").text

@@ -56,6 +56,8 @@ def test_the_images_command_serves_and_its_health_check_sees_it(tmp_path: Path) 
 def test_the_services_of_the_compose_file_are_given_what_they_read() -> None:
     api, redis, postgres = (COMPOSE["services"][name] for name in ("api", "redis", "postgres"))
     assert set(api["environment"]) == {"DATABASE_URL", "REDIS_URL"}
+    assert api["environment"]["REDIS_URL"] == "redis://redis:6379"
+    assert re.match(r"postgresql://.+@postgres:5432/", api["environment"]["DATABASE_URL"])
     assert set(api["depends_on"]) == {"redis", "postgres"} and "healthcheck" in redis and "healthcheck" in postgres
     assert postgres["environment"]["POSTGRES_USER"] in api["environment"]["DATABASE_URL"]
     assert (postgres["image"], redis["image"]) == ("postgres:15", "redis:7-alpine")
@@ -74,6 +76,37 @@ def test_the_command_of_redis_starts_it_with_a_log_on_disk(tmp_path: Path) -> No
         assert (tmp_path / "appendonlydir").is_dir()
     finally:
         server.kill()
+
+
+WITHOUT_THE_EXTRA = """
+import re, sys, tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+project = tomllib.loads(Path(sys.argv[2]).read_text("utf-8"))["project"]
+named = lambda needed: {re.split(r"[^\\w-]", each)[0].lower() for each in needed}
+extra = named(project["optional-dependencies"]["service"]) - named(project["dependencies"])
+extra |= {"starlette", "psycopg-binary"}
+gone = {module for module, owners in packages_distributions().items() if extra & {each.lower() for each in owners}}
+assert {"fastapi", "sqlalchemy", "redis", "psycopg", "alembic", "structlog", "uvicorn", "starlette"} <= gone
+sys.modules.update(dict.fromkeys(gone))  # importing one of them fails, as where it is not installed
+
+from memory_v2 import Memory
+with_it = Memory.open(sys.argv[1])
+with_it.write("The leeks are planted in March.", path="garden")
+with_it.entries.capture("Kale is sown in June.", agent="hawk")
+with_it.entries.pick_up()
+assert "March" in with_it.search("When are leeks planted?")[0].excerpt
+assert "June" in with_it.search("When is kale sown?")[0].excerpt
+assert "leeks" in with_it.read("garden") and with_it.undo() and not with_it.check()
+print(*(name for name in sys.modules if name.startswith("memory_v2.service")))
+"""
+
+
+def test_a_memory_writes_searches_and_reads_where_the_extra_is_not_installed(tmp_path: Path) -> None:
+    """Nor is any module of the service imported: what a memory costs is as it would be without one."""
+    command = [sys.executable, "-c", WITHOUT_THE_EXTRA, str(tmp_path), str(ROOT / "pyproject.toml")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
 
 
 def test_a_memory_that_is_no_service_imports_none_of_it() -> None:

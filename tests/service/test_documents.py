@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from memory_v2.service.asyncapi import EVENTS
 from memory_v2.service.tracing import Tracing, tracing_from
-from tests.service.running import Running
+from tests.service.running import BASE, Running
 from tests.service.test_events import socket, told
 
 SPAN_ID = "00f067aa0ba902b7"
@@ -50,6 +50,31 @@ def test_each_message_of_the_socket_is_as_its_document_says(shared: Running) -> 
         listening.send(json.dumps({"action": "jump"}))
         fits(document, "error", told(listening))
     assert document["asyncapi"] == "3.0.0"
+
+
+def test_each_read_of_a_version_says_that_it_may_be_known(shared: Running) -> None:
+    document = httpx.get(f"{shared.address}/openapi.json", trust_env=False).json()
+    client = shared.client("hawk", f"tenant-{uuid.uuid4()}", scopes=["admin"])
+    client.post("/context", json={"session_id": "S"})
+    client.post("/agent/hawk/update", json={"state": {}})
+    client.put("/pages/garden", json={"text": "# Garden\n"})
+    asked = {"from": {"id": "S"}, "to": {"type": "agent", "id": "hawk"}}
+    ids = {
+        "session_id": "S",
+        "agent_id": "hawk",
+        "path": "garden",
+        "entry_id": client.post("/entries", json={"data": {}}).json()["id"],
+        "handoff_id": client.post("/handoff", json=asked).json()["handoff_id"],
+    }
+    known = set()
+    for route, operations in document["paths"].items():
+        if "get" in operations and not route.endswith("/events"):
+            answer = client.get(route.removeprefix(BASE).format(**ids), headers={"If-None-Match": "*"})
+            assert str(answer.status_code) in operations["get"]["responses"], route
+            told_of = "If-None-Match" in {each["name"] for each in operations["get"]["parameters"]}
+            assert told_of == ("etag" in answer.headers) == (answer.status_code == 304), route
+            known.add(route) if told_of else None
+    assert len(known) == 5
 
 
 def test_an_answer_is_as_openapi_says(shared: Running) -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import subprocess
 import time
 import uuid
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from memory_v2 import Memory
 from memory_v2.service import tables
 from memory_v2.service.keys import key_id_of
 from tests.service.conftest import Mark
@@ -45,11 +49,21 @@ def test_an_entry_has_the_members_of_the_specification(shared: Running) -> None:
     assert client.get(made.headers["location"].removeprefix("/api/v1/memory")).json()["data"] == given["data"]
 
 
-@pytest.mark.parametrize("level", ["immediate", "working"])
-def test_an_entry_ends_when_its_time_is_over(shared: Running, tenant: str, level: str) -> None:
+@pytest.mark.parametrize("kind", ["chat", "agent", "function", "api"])
+def test_what_each_kind_of_source_writes_the_others_read_and_build_on(shared: Running, tenant: str, kind: str) -> None:
+    hawk, owl = shared.client("hawk", tenant), shared.client("owl", tenant)
+    made = hawk.post("/entries", json=entry("a", source={"type": kind})).json()
+    assert made["source"] == {"type": kind, "id": "hawk", "session": None}
+    assert owl.get(f"/entries/{made['id']}").json() == made
+    answer = owl.post("/entries", json={"data": {"references": [made["id"]]}, "source": {"type": kind}})
+    assert hawk.get("/query").json()["entries"] == [made, answer.json()]
+
+
+@pytest.mark.parametrize(("level", "ttl"), [("immediate", None), ("working", None), ("immediate", 3600)])
+def test_an_entry_ends_when_its_time_is_over(shared: Running, tenant: str, level: str, ttl: int | None) -> None:
     client = shared.client("hawk", tenant)
-    entry_id = client.post("/entries", json=entry("x", level=level, tags=["T"])).json()["id"]
-    seconds = {"immediate": 86_400, "working": 604_800}[level]
+    entry_id = client.post("/entries", json=entry("x", level=level, ttl=ttl, tags=["T"])).json()["id"]
+    seconds = ttl or {"immediate": 86_400, "working": 604_800}[level]
     try:
         shared.clock.moved = seconds - 60
         assert client.get(f"/entries/{entry_id}").status_code == 200
@@ -64,7 +78,9 @@ def test_an_entry_ends_when_its_time_is_over(shared: Running, tenant: str, level
 
 def test_queries_by_tags_level_and_time(shared: Running, tenant: str) -> None:
     client = shared.client("hawk", tenant)
-    batch = [entry("a", tags=["A"]), entry("b", tags=["B"], level="immediate"), entry("ab", tags=["A", "B"])]
+    source = {"session": "S-1"}
+    batch = [entry("a", tags=["A"]), entry("b", tags=["B"], level="immediate", source=source)]
+    batch.append(entry("ab", tags=["A", "B"]))
     made = client.post("/entries/batch", json={"entries": batch})
     assert made.status_code == 201 and len(made.json()["entries"]) == 3
 
@@ -77,7 +93,7 @@ def test_queries_by_tags_level_and_time(shared: Running, tenant: str) -> None:
     assert texts(tags="A,B") == ["a", "ab", "b"]
     assert texts(tags="A,B", match="all") == ["ab"]
     assert texts(tags="a") == []
-    assert texts(level="immediate") == ["b"]
+    assert texts(level="immediate") == texts(session="S-1") == ["b"]
     assert texts(since="2025-07-30T05:40:00Z") == ["a", "ab", "b"]
     assert texts(since="2099-01-01T00:00:00Z") == []
 
@@ -178,6 +194,22 @@ def test_a_full_quota_refuses_and_what_ends_gives_it_back(shared: Running, tenan
         shared.clock.moved = 0.0
 
 
+def test_pages_are_files_that_other_programs_carry_and_change(shared: Running, tenant: str, tmp_path: Path) -> None:
+    """As one that syncs the folder with another machine, and git."""
+    client = shared.client("hawk", tenant, scopes=["memory:read", "pages:read", "pages:write"])
+    text = client.put("/pages/garden", json={"text": "# Garden\n\nThe leeks are planted in March.\n"}).json()["text"]
+    folder = Path(str(shared.parts.memories.of(tenant).storage.where))
+    assert (folder / "garden.md").read_text("utf-8") == text
+    (folder / "garden.md").write_text(text.replace("March", "April"), "utf-8")
+    assert "April" in client.get("/pages/garden").json()["text"]
+    assert "April" in client.post("/search", json={"query": "When are leeks planted?"}).text
+    commit = ["-c", "user.name=hawk", "-c", "user.email=hawk@example.org", "commit", "--quiet", "-m", "The garden"]
+    for words in (["init", "--quiet"], ["add", "--all"], commit, ["clone", "--quiet", ".", str(tmp_path / "clone")]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    with closing(Memory.open(tmp_path / "clone")) as memory:
+        assert "April" in memory.read("garden") and memory.check() == []
+
+
 def test_a_body_that_is_too_large_is_refused(shared: Running) -> None:
     answer = shared.client().post("/entries", content=b" " * 4_100_000, headers={"Content-Type": "application/json"})
     assert (answer.status_code, code(answer)) == (413, "PAYLOAD_TOO_LARGE")
@@ -188,6 +220,12 @@ def test_a_number_of_sessions_is_a_quota_too(shared: Running, tenant: str, tier:
     client, most = shared.client("hawk", tenant, tier=tier), SPECIFIED[tier][2]
     statuses = [client.post("/context", json={"session_id": f"S-{n}"}).status_code for n in range(most + 1)]
     assert statuses == [201] * most + [403]
+
+
+def test_the_unlimited_tier_counts_neither_requests_nor_sessions(shared: Running, tenant: str) -> None:
+    client = shared.client("hawk", tenant, tier="unlimited_tier")
+    answers = [client.post("/context", json={"session_id": f"S-{number}"}) for number in range(301)]
+    assert {answer.status_code for answer in answers} == {201} and "ratelimit" not in answers[-1].headers
 
 
 @pytest.mark.parametrize("tier", SPECIFIED)

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+import time
 import uuid
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import event
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.connection import Connection
 
+from memory_v2.service.feed import POLL_SECONDS
 from tests.service.conftest import Mark
-from tests.service.running import BASE, Running
+from tests.service.own_servers import until
+from tests.service.running import BASE, Running, running
 from tests.service.test_contexts import JSON_PATCH
 
 
@@ -41,12 +48,14 @@ def test_each_kind_of_change_is_told_in_both_forms(shared: Running, tenant: str)
         entry = hawk.post("/entries", json={"data": {"content": {"a": 1}}}).json()
         handoff = hawk.post("/handoff", json={"from": {"id": "S"}, "to": {"type": "agent", "id": "owl"}}).json()
         hawk.post("/agent/hawk/update", json={"state": {"busy": True}})
-        events = [told(listening) for _ in range(4)]
+        hawk.post("/entries", json={"data": {"content": {"text": "Leeks."}}, "level": "longterm"})
+        events = [told(listening) for _ in range(5)]
     assert [each["event"] for each in events] == [
         "memory.updated",
         "memory.updated",
         "handoff.requested",
         "agent.state_changed",
+        "memory.updated",
     ]
     for each in events:
         assert {"specversion", "id", "source", "type", "subject", "time", "data", "cursor", "sequence"} <= set(each)
@@ -62,6 +71,7 @@ def test_each_kind_of_change_is_told_in_both_forms(shared: Running, tenant: str)
         "priority": "normal",
     }
     assert events[3]["data"] == {"agent_id": "hawk", "old_state": {}, "new_state": {"busy": True}}
+    assert events[4]["level"] == "longterm"
 
 
 def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(
@@ -94,6 +104,38 @@ def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(
     assert connections >= 100
     assert seen == list(range(200))
     mark(6, f"over {connections} connections {len(seen)} of 200 changes told once and in order")
+
+
+def test_commits_are_followed_only_while_somebody_listens_and_nobody_misses_one(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        asked.extend(re.findall("FROM outbox", arguments[2]))
+
+    with running(tmp_path) as service:
+        hawk, feed = service.client("hawk"), service.parts.feed
+
+        def write(number: int) -> None:
+            hawk.post("/entries", json={"data": {"content": {"n": number}}})
+
+        cursor = hawk.post("/subscribe", json={}).json()["cursor"]
+        event.listen(service.parts.store.engine, "before_cursor_execute", note)
+        for number in range(3):
+            write(number)
+        time.sleep(2 * POLL_SECONDS)
+        assert asked == []
+        with hawk.stream("GET", "/events", headers={"Last-Event-ID": cursor}) as answer:
+            lines = islice(answer.iter_lines(), 16)
+            heard = [json.loads(line[5:]) for line in lines if line.startswith("data:")]
+        assert [each["data"]["changes"]["content"]["n"] for each in heard[1:]] == [0, 1, 2]
+        until(lambda: not feed._listeners)
+        write(3)
+        with socket(service, hawk, f"cursor={heard[-1]['cursor']}") as listening:
+            write(4)
+            told(listening)
+            assert [told(listening)["data"]["changes"]["content"]["n"] for _ in range(2)] == [3, 4]
+            write(5)
+            assert told(listening)["data"]["changes"]["content"]["n"] == 5
 
 
 def test_nobody_is_told_what_he_may_not_read(shared: Running, tenant: str) -> None:
@@ -186,13 +228,15 @@ def test_a_ticket_opens_one_socket(shared: Running, tenant: str, suffix: str) ->
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 4401
 
 
-def test_a_revoked_key_closes_its_sockets_within_two_seconds(shared: Running, tenant: str) -> None:
+def test_a_revoked_key_closes_its_sockets_within_two_seconds(shared: Running, tenant: str, mark: Mark) -> None:
     hawk, admin = shared.client("hawk", tenant), shared.client("root", tenant, scopes=["admin"])
     with socket(shared, hawk) as listening:
         told(listening)
         admin.delete(f"/keys/{hawk.headers['Authorization'].split('_')[1]}")
+        began = time.monotonic()
         message = json.loads(listening.recv(timeout=2))
         assert message["error"]["code"] == "UNAUTHENTICATED"
+    mark(5, f"the socket of a revoked key ended in {time.monotonic() - began:.1f} s")
 
 
 def test_server_sent_events_go_on_after_the_last_id(shared: Running, tenant: str) -> None:
@@ -223,7 +267,7 @@ def test_server_sent_events_go_on_after_the_last_id(shared: Running, tenant: str
     assert [json.loads(each["data"])["data"]["changes"]["content"]["n"] for each in rest] == [1, 2]
 
 
-def test_a_socket_that_does_not_read_delays_nobody(shared: Running, tenant: str) -> None:
+def test_a_socket_that_does_not_read_delays_nobody(shared: Running, tenant: str, mark: Mark) -> None:
     hawk = shared.client("hawk", tenant)
     big = {"data": {"content": {"text": "x" * 200_000}}}
     with socket(shared, hawk) as stalled, socket(shared, hawk) as listening:
@@ -231,6 +275,7 @@ def test_a_socket_that_does_not_read_delays_nobody(shared: Running, tenant: str)
         for _ in range(40):
             hawk.post("/entries", json=big)
             assert told(listening)["event"] == "memory.updated"
+        mark(6, "40 changes of 200 kB told beside a socket that read none of them")
         for _ in range(40):
             assert told(stalled)["event"] == "memory.updated"
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from demo.service import story
 from tests.service.running import BASE, Running
 from tests.service.test_contexts import EXAMPLE
 
@@ -132,3 +133,16 @@ def test_agent_and_subscription_operations(curl: Curl) -> None:
     listed = curl("GET", "/subscriptions")[1]["subscriptions"]
     assert [one["subscription_id"] for one in listed] == [made["subscription_id"]]
     assert curl("DELETE", f"/subscribe/{made['subscription_id']}") == (204, None)
+
+
+def test_two_agents_share_hand_over_and_go_on_in_twenty_lines(
+    shared: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make demo-service`."""
+    story(shared.address, shared.key(tenant=f"tenant-{uuid.uuid4()}"))
+    lines = capsys.readouterr().out.splitlines()
+    assert 10 < len(lines) <= 20
+    assert lines[-2:] == [
+        "coder:   completes the handoff: requested → claimed → completed.",
+        "planner: reads on: test with a fake clock.",
+    ]

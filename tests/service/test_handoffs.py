@@ -74,6 +74,12 @@ def test_an_invalid_handoff_is_told_by_its_code(hawk: httpx.Client, wrong: dict[
     assert (answer.status_code, code(answer)) == (422, "INVALID_HANDOFF")
 
 
+@pytest.mark.parametrize("kind", ["chat", "agent", "function", "api"])
+def test_each_kind_of_source_hands_over(hawk: httpx.Client, owl: httpx.Client, kind: str) -> None:
+    given = {"type": kind, "id": "CHAT-1", "platform": "claude"}
+    assert owl.get(f"/handoff/{request(hawk, **{'from': given})}").json()["from"] == given
+
+
 def test_of_fifty_claimers_one_wins(shared: Running, hawk: httpx.Client, mark: Mark) -> None:
     handoff = request(hawk, to={"type": "agent", "id": "*"})
     clients = [shared.client(f"worker{number}") for number in range(50)]

@@ -26,7 +26,7 @@ from tests.service.test_contexts import JSON_PATCH
 
 WRITERS, READERS = 3, 2
 KILLS = 3
-BETWEEN = 8
+BETWEEN = 26
 """How many writes are acknowledged before the next kill."""
 
 
@@ -106,13 +106,13 @@ class Agents:
     def listen(self) -> None:
         """Keeps a cursor, and comes again with it wherever the stream ends."""
         with self.client() as client:
-            while not self.stop.is_set():
-                self.connections += 1
+            while not self.stop.wait(0.01):
                 ended = httpx.TransportError, httpx.TimeoutException
                 asked = client.stream(
                     "GET", "/events", params={"cursor": self.cursor}, timeout=httpx.Timeout(20, read=1)
                 )
                 with contextlib.suppress(*ended), asked as stream:
+                    self.connections += 1
                     for line in stream.iter_lines():
                         if line.startswith("data:") and self.hear(json.loads(line[5:])):
                             break
@@ -196,7 +196,8 @@ def test_kill_9_under_load_loses_nothing_and_tells_nothing_twice(
         stored = agents.ask(client, "GET", "/context/KILL").json()["context"]["working"]["key_decisions"]
     assert Counter(agents.written) == Counter(stored)
     assert [name for name in stored if name in set(agents.told)] == agents.told
-    assert agents.connections > len(agents.told) / 2
+    assert agents.connections > 100
     assert HOST in agents.address
     killed = request.node.callspec.params["at_risk"]
-    mark(3, f"{killed} killed {KILLS} times: {len(agents.written)} acknowledged, 0 lost, {len(agents.told)} told once")
+    told = f"{len(agents.told)} told once over {agents.connections} connections"
+    mark(3, f"{killed} killed {KILLS} times: {len(agents.written)} acknowledged, 0 lost, {told}")

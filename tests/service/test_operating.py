@@ -5,7 +5,9 @@ import json
 import signal
 import threading
 import time
+import uuid
 from pathlib import Path
+from socket import create_connection
 
 import httpx
 import pytest
@@ -14,8 +16,9 @@ from click.testing import CliRunner
 from memory_v2.cli.app import silica
 from memory_v2.service.problem import STATUSES
 from tests.service.conftest import Mark
-from tests.service.running import BASE, Running, program, running
+from tests.service.running import BASE, HOST, Running, program, running
 from tests.service.test_contexts import code
+from tests.service.test_events import socket, told
 
 
 def test_one_command_serves_and_prints_a_key_once(tmp_path: Path) -> None:
@@ -23,6 +26,8 @@ def test_one_command_serves_and_prints_a_key_once(tmp_path: Path) -> None:
         headers = {"Authorization": f"Bearer {key}"}
         made = httpx.post(f"{address}{BASE}/context", json={"session_id": "S"}, headers=headers, trust_env=False)
         assert made.status_code == 201
+        [listed] = httpx.get(f"{address}{BASE}/keys", headers=headers, trust_env=False).json()["keys"]
+        assert listed["tier"] == "unlimited_tier" and "admin" in listed["scopes"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
     with program(tmp_path) as (process, address, again):
@@ -64,18 +69,32 @@ def test_what_was_acknowledged_is_there_after_kill_9(tmp_path: Path) -> None:
     assert set(acknowledged) <= set(stored) and len(stored) == len(set(stored))
 
 
-def test_sigterm_lets_requests_end_and_closes_streams(tmp_path: Path) -> None:
-    with program(tmp_path) as (process, address, key):
+@pytest.mark.parametrize("on", ["embedded", "servers"])
+def test_sigterm_lets_requests_end_and_closes_streams(
+    tmp_path: Path, on: str, request: pytest.FixtureRequest, mark: Mark
+) -> None:
+    names = {"DATABASE_URL": "new_database", "REDIS_URL": "redis_address"} if on == "servers" else {}
+    environment = {name: request.getfixturevalue(each).replace("+psycopg", "") for name, each in names.items()}
+    body = b'{"session_id": "S"}'
+    with program(tmp_path, environment) as (process, address, key):
         headers = {"Authorization": f"Bearer {key}"}
+        port = int(address.rpartition(":")[2])
         with (
             httpx.Client(headers=headers, trust_env=False, timeout=20) as client,
             client.stream("GET", f"{address}{BASE}/events") as answer,
+            create_connection((HOST, port), timeout=20) as slow,
         ):
+            told = headers | {"Host": HOST, "Content-Type": "application/json", "Content-Length": str(len(body))}
+            head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+            slow.sendall(f"POST {BASE}/context HTTP/1.1\r\n{head}\r\n".encode() + body[:5])
             lines = answer.iter_lines()
             next(lines)
             process.send_signal(signal.SIGTERM)
             list(lines)  # it ends, whole
-        assert process.wait(10) is not None
+            slow.sendall(body[5:])
+            assert slow.recv(65_536).startswith(b"HTTP/1.1 201 ")
+        assert process.wait(10) == 0
+    mark(10, "SIGTERM: the stream ended whole, a request that was half sent was answered")
 
 
 def test_an_outage_is_told_as_one(tmp_path: Path, mark: Mark) -> None:
@@ -151,31 +170,48 @@ def test_keys_are_made_from_the_shell(tmp_path: Path) -> None:
     assert wrong.exit_code == 2 and "tier" in wrong.output
 
 
-def test_the_metrics_have_the_names_of_the_specification(shared: Running) -> None:
-    client = shared.client("hawk", tier="unlimited_tier")
-    client.get("/context/none")
-    client.post("/entries", json={"data": {"content": {"a": 1}}})
-    text = httpx.get(f"{shared.address}/metrics", trust_env=False).text
-    assert 'memory_operations_total{operation="entry_create",outcome="success"}' in text
-    assert 'memory_operations_total{operation="context_load",outcome="refused"}' in text
-    assert 'storage_usage_bytes{level="working"}' in text
-    for name in (
-        "context_reconstruction_duration_seconds",
-        "handoffs_total",
-        "active_sessions",
-        "websocket_connections",
-    ):
-        assert f"# TYPE {name.removesuffix('_total')}" in text
+def test_the_metrics_of_the_specification_say_what_has_happened(shared: Running) -> None:
+    client, session = shared.client("hawk"), f"CHAT-{uuid.uuid4()}"
+
+    def metrics() -> dict[str, float]:
+        lines = httpx.get(f"{shared.address}/metrics", trust_env=False).text.splitlines()
+        return {name: float(value) for name, _, value in (each.rpartition(" ") for each in lines if each[0] != "#")}
+
+    before = metrics()
+    with socket(shared, client) as listening:
+        told(listening)
+        assert client.get(f"/context/{session}").status_code == 404
+        client.post("/context", json={"session_id": session})
+        client.post("/entries", json={"data": {"content": {"a": 1}}})
+        asked = {"from": {"id": session}, "to": {"type": "agent", "id": "hawk"}}
+        handoff = client.post("/handoff", json=asked).json()["handoff_id"]
+        client.post(f"/handoff/{handoff}/reject", json={})
+        for _ in range(4):
+            told(listening)
+        after = metrics()
+    for name, by in {
+        'memory_operations_total{operation="context_load",outcome="refused"}': 1,
+        'memory_operations_total{operation="entry_create",outcome="success"}': 1,
+        "context_reconstruction_duration_seconds_count": 1,
+        'handoffs_total{outcome="rejected"}': 1,
+        "active_sessions": 1,
+        "websocket_connections": 1,
+        "event_delivery_lag_seconds_count": 4,
+    }.items():
+        assert after[name] - before.get(name, 0) == by, name
+    assert after['storage_usage_bytes{level="working"}'] > before.get('storage_usage_bytes{level="working"}', 0)
 
 
 def test_each_request_is_a_line_of_the_log(shared: Running, log: io.StringIO) -> None:
     client = shared.client("hawk")
-    answer = client.get("/context/LOGGED")
-    lines = [json.loads(line) for line in log.getvalue().splitlines()]
-    [line] = [each for each in lines if each["request_id"] == answer.headers["x-request-id"]]
-    assert (line["level"], line["service"], line["operation"]) == ("INFO", "memory-api", "context_load")
-    assert (line["session_id"], line["status"]) == ("LOGGED", "refused")
-    assert line["duration_ms"] > 0 and line["timestamp"].endswith("Z")
+    for session, status in (("LOGGED", "refused"), ("LOGGED", "success")):
+        answer = client.get(f"/context/{session}")
+        lines = [json.loads(line) for line in log.getvalue().splitlines()]
+        [line] = [each for each in lines if each["request_id"] == answer.headers["x-request-id"]]
+        assert (line["level"], line["service"], line["operation"]) == ("INFO", "memory-api", "context_load")
+        assert (line["session_id"], line["status"]) == (session, status)
+        assert line["duration_ms"] > 0 and line["timestamp"].endswith("Z")
+        client.post("/context", json={"session_id": session})
 
 
 def test_every_operation_documents_every_error(shared: Running, mark: Mark) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, select, text
@@ -11,13 +12,16 @@ from sqlalchemy.exc import ProgrammingError
 
 from memory_v2.service import tables
 from memory_v2.service.migrating import OLDEST, migrate
-from memory_v2.service.redis_tier import RedisTier
+from memory_v2.service.redis_tier import REPLACED_SECONDS, RedisTier
 from memory_v2.service.store import Store
+from tests.service.running import running
 from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 
 
 class TestPostgres(StoreSuite):
     """The same contract."""
+
+    stores = "PostgreSQL"
 
     @pytest.fixture
     def store(self, new_database: str, clock: FakeClock) -> Iterator[Store]:
@@ -128,12 +132,32 @@ class TestPostgresAndRedis(StoreSuite):
         with store.transaction("acme") as transaction:
             assert transaction.connection.execute(select(tables.immediate.c.value)).scalar_one() == name
 
-    def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store) -> None:
+    def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store, tier: RedisTier) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set({"focus": 1}, 60)
+            transaction.immediate.set({"focus": 1}, 600)
         with store.transaction("acme") as writing:
-            writing.immediate.set({"focus": 2}, 60)
+            writing.immediate.set({"focus": 2}, 600)
             with store.transaction("acme", writes=False) as reading:
                 assert reading.immediate.get("focus") == 1
         with store.transaction("acme", writes=False) as reading:
             assert reading.immediate.get("focus") == 2
+        lives = {tier.client.get(name): tier.client.ttl(name) for name in tier.client.keys(f"{tier.namespace}:acme:*")}
+        assert lives["1"] <= REPLACED_SECONDS < lives["2"]  # what was replaced ends soon, by itself
+
+
+def test_what_is_immediate_has_the_names_of_the_specification(
+    tmp_path: Path, new_database: str, redis_address: str
+) -> None:
+    with running(tmp_path, new_database, redis_address) as service:
+        client, redis = service.client("hawk"), service.parts.redis
+        client.post("/context", json={"session_id": "S"})
+        client.post("/agent/hawk/update", json={"state": {"busy": True}})
+        assert redis is not None
+        before = f"{redis.namespace}:default:"
+        names = list(redis.client.scan_iter(f"{before}*"))
+        assert sorted(name.removeprefix(before).rpartition(":")[0] for name in names) == [
+            "immediate:S:focus",
+            "immediate:S:working",
+            "immediate:hawk:state",
+        ]
+        assert all(86_000 < redis.client.ttl(name) <= 86_400 for name in names)

@@ -95,6 +95,16 @@ def test_no_concurrent_change_is_lost(cluster: Cluster) -> None:
     assert sorted(agents) == sorted(f"agent{number}" for number in range(200))
 
 
+def test_a_query_is_never_an_old_answer(cluster: Cluster) -> None:
+    """Queries are not cached: each process answers with what any of them has acknowledged."""
+    clients = [cluster.client(number) for number in range(COUNT)]
+    for number in range(20):
+        asked = {"tags": f"Q{number}"}
+        assert {len(client.get("/query", params=asked).json()["entries"]) for client in clients} == {0}
+        made = clients[number % COUNT].post("/entries", json={"data": {"meta_tags": [f"Q{number}"]}}).json()
+        assert [client.get("/query", params=asked).json()["entries"] for client in clients] == [[made]] * COUNT
+
+
 def test_a_request_that_is_sent_fifty_times_happens_once(cluster: Cluster) -> None:
     clients = [cluster.client(number) for number in range(COUNT)]
     cursor = clients[0].post("/subscribe", json={}).json()["cursor"]

@@ -17,6 +17,8 @@ from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 class TestEmbedded(StoreSuite):
     """The store of one SQLite file."""
 
+    stores = "embedded"
+
     @pytest.fixture
     def store(self, tmp_path: Path, clock: FakeClock) -> Iterator[Store]:
         url = ServiceOptions(tmp_path).database_url

@@ -6,12 +6,13 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import httpx
 import pytest
 
-from memory_v2.service import keys, limits
+from memory_v2.service import keys, limits, tables
 from tests.service.conftest import Mark
 from tests.service.running import BASE, Running
 
@@ -101,6 +102,36 @@ def test_the_networks_of_many_strangers_take_bounded_memory(shared: Running, mon
             assert client.get("/query", headers=headers).status_code == 401
     assert len(shared.parts.keys._seen) <= seen and len(shared.parts.keys._wrong._windows) <= 51
     shared.parts.keys._wrong._windows.clear()
+
+
+def test_a_key_is_found_by_its_index_among_ten_thousand(shared: Running, mark: Mark) -> None:
+    store, key_id = shared.parts.store, keys.key_id_of(shared.key())
+
+    def timed() -> float:
+        """The median of a look-up, in milliseconds."""
+        took = []
+        for _ in range(200):
+            began = time.perf_counter()
+            assert store.find_key(key_id) is not None
+            took.append(1000 * (time.perf_counter() - began))
+        return median(took)
+
+    alone = timed()
+    row = store.find_key(key_id)
+    crowd = [{**(row or {}), "id": secrets.token_hex(6), "tenant": "crowd"} for _ in range(10_000)]
+    table = tables.api_keys
+    try:
+        with store.transaction("crowd") as transaction:
+            transaction.connection.execute(table.insert(), crowd)
+        beside = timed()
+        explain = f"EXPLAIN {'QUERY PLAN ' if store.is_sqlite else ''}SELECT * FROM api_keys WHERE id = '{key_id}'"
+        with store.engine.connect() as connection:
+            plan = str(connection.exec_driver_sql(explain).all())
+    finally:
+        with store.transaction("crowd") as transaction:
+            transaction.connection.execute(table.delete().where(table.c.tenant == "crowd"))
+    assert "USING INDEX" in plan or "Index Scan" in plan
+    mark(5, f"a key is found in {alone:.2f} ms, beside 10,000 others in {beside:.2f} ms")
 
 
 def test_a_flood_does_not_slow_a_right_key(shared: Running, stranger: httpx.Client, mark: Mark) -> None:

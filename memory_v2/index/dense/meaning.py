@@ -109,7 +109,7 @@ class Meaning:
                 break
         self._store.run(partial(self._write, made))
 
-    def ask(self, tables: sqlite3.Connection, query: str, names: Collection[str]) -> Asked:
+    def ask(self, tables: sqlite3.Connection, query: str, names: Collection[str]) -> VectorScores:
         """What the meaning of a question says of the places in these tables. Those whose `names` it has say `I`."""
         asked = self._encoder.encode(_as_they_say(query, names))
         found: dict[Kind, _Compared] = {}
@@ -124,7 +124,7 @@ class Meaning:
             if known:
                 ids, numbers = np.array(known, np.int64).T
                 found[kind] = _Compared(ids, held.cosines(asked)[numbers], numbers, held)
-        return Asked(tables, found)
+        return VectorScores(tables, found)
 
     def _read(self, tables: sqlite3.Connection, places: _Places) -> _Held:
         """The vectors in memory, with those of these places as far as they are stored."""
@@ -156,7 +156,7 @@ class _Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class VectorScores:
     """What the meaning of a question says of the places that have vectors."""
 
     tables: sqlite3.Connection
@@ -174,7 +174,7 @@ class Asked:
         order = np.argsort(-scores, kind="stable")[:PROPOSED]
         return [int(compared.ids[number]) for number in order if scores[number] > -inf]
 
-    def nearness(self, places: Collection[Place]) -> dict[int, float]:
+    def cosines(self, places: Collection[Place]) -> dict[int, float]:
         """How near these places are; those that have no vector are not among them."""
         near: dict[int, float] = {}
         for compared in self.found.values():

@@ -88,7 +88,7 @@ def read_document(brief: WriteBrief) -> Document | None:
         title = told = capitalized(f"{path.split('/')[-2].replace('-', ' ')} {title}")
     parent = _shelf_for(brief, title, path.rpartition("/")[0] if folders else "")
     blocks = (
-        brief.blocks if told == title else [block for block in brief.blocks if block is not own_title(brief.blocks)]
+        brief.blocks if told == title else [block for block in brief.blocks if block is not title_block(brief.blocks)]
     )
     return Document(path, parent, title, describe_page(told, blocks[1:] if _label_of(blocks) else blocks))
 
@@ -120,7 +120,7 @@ def _leading_name(brief: WriteBrief, known: Iterable[str]) -> str:
 # whether it is one
 
 
-def own_title(blocks: Sequence[Block]) -> Block | None:
+def title_block(blocks: Sequence[Block]) -> Block | None:
     """The heading of the first level with which a text begins, if it names more than a day."""
     first = next((block for block in blocks if block.kind != "front matter" and block.content.strip()), None)
     if first is None or first.kind != "heading" or first.level != 1 or not plain(first.words):
@@ -153,7 +153,7 @@ def _is_document(brief: WriteBrief) -> bool:
     blocks, size, name = brief.blocks, brief.size, brief.source.name
     if any(block.kind == "front matter" for block in blocks):
         return True
-    if title := own_title(blocks):  # a short note below "This week" has no subject by its title
+    if title := title_block(blocks):  # a short note below "This week" has no subject by its title
         return size > SHORT_NOTE or bool(telling_terms(title.words)) or bool(brief.source)
     if name:
         return size > SHORT_NOTE or "/" in name or "\\" in name or bool(_EXTENSION.search(name.strip()))
@@ -191,7 +191,7 @@ def _place_of(source: str) -> tuple[list[str], str]:
 def _title(brief: WriteBrief, file_name: str) -> str:
     """The title of a text: its own, that of its front matter, its subject or label, the name of its file, its first
     heading, or else its most telling words."""
-    if (own := own_title(brief.blocks)) is not None:
+    if (own := title_block(brief.blocks)) is not None:
         return plain(readable(own.words))
     named = title_of_file(LASTING if file_name.casefold() == ROOT else file_name)
     headings = [block for block in brief.blocks if block.kind == "heading" and plain(block.words)]
@@ -225,7 +225,7 @@ def _names(brief: WriteBrief, folders: Sequence[str], file_name: str, title: str
     title = title.split("\\n")[0] or title  # a line end that was written as two characters
     title = _A_FILE.sub(" ", title) if slug(_A_FILE.sub("", title)) else _A_FILE.sub(r"\1", title)
     short, of_file = _name_of(title), slug(LASTING if file_name.casefold() == ROOT else file_name.replace("_", " "))
-    if of_file and (_share(of_file, title) or not own_title(brief.blocks) or not short):
+    if of_file and (_share(of_file, title) or not title_block(brief.blocks) or not short):
         yield of_file
     yield short
     if day := brief.source.day:

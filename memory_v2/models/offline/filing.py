@@ -15,9 +15,9 @@ from memory_v2.models.offline.documents import (
     LONG_TEXT,
     SHORT_NOTE,
     Document,
-    own_title,
     read_document,
     read_introduction,
+    title_block,
 )
 from memory_v2.models.offline.outline import date_of, headings_of, is_conversation, is_log, together
 from memory_v2.models.offline.subjects import Pages
@@ -245,7 +245,7 @@ def _below_its_title(brief: WriteBrief) -> Iterator[ToolCall]:
 
     Without a path, only a short note goes to the page or section that its title names, unless the page came from
     elsewhere."""
-    title = own_title(brief.blocks)
+    title = title_block(brief.blocks)
     rest = brief.blocks[1:]
     if title is None or brief.blocks[0] is not title or not rest:
         return

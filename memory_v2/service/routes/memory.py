@@ -45,11 +45,12 @@ SessionHeader = Annotated[Name | None, Header(alias="X-Memory-Session")]
 @router.get("/context/{session_id}", response_model=ContextPackage)
 async def load_context(request: Request, session_id: Name) -> Response:
     """Loads the context package of a session."""
-    stamp, answer = await contexts.at_hand(request, session_id)
-    if answer is not None:
-        return answer
-    work = partial(contexts.load, session_id=session_id, stamp=stamp)
-    return await run_in_threadpool(carry_out, request, READ, work, "context_load", writes=False)
+    with request.app.state.parts.metrics.context_seconds.time():
+        stamp, answer = await contexts.at_hand(request, session_id)
+        if answer is not None:
+            return answer
+        work = partial(contexts.load, session_id=session_id, stamp=stamp)
+        return await run_in_threadpool(carry_out, request, READ, work, "context_load", writes=False)
 
 
 @router.post("/context", response_model=ContextPackage, status_code=201)
