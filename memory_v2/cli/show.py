@@ -85,7 +85,7 @@ def files_that_are_no_pages(memory: Memory) -> str:
     if all(name == (FILE,) or any(part.startswith(".") for part in name) for name in names):
         return ""
     return (
-        "there is no page, but files that are none: 'silica memory import' brings notes in from where they are, "
+        "the folder has files that are no pages: 'silica memory import' brings notes in from where they are, "
         "'migrate' an older memory"
     )
 

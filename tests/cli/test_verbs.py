@@ -402,10 +402,10 @@ def test_a_folder_of_other_files_is_not_told_to_be_well(program: Program) -> Non
     program.folder.mkdir(parents=True)
     (program.folder / "notes").write_text("Text.\n")
     told = program.done("check")
-    assert "all is well" not in told and "files that are none" in told
+    assert "all is well" not in told and "files that are no pages" in told
     for verb in ("ls", "tree"):
         listed = program.quick(verb).err
-        assert "is empty" not in listed and "files that are none" in listed
+        assert "is empty" not in listed and "files that are no pages" in listed
     for page in ([], ["projects/silica"]):
         read = program.quick("read", *page)
-        assert (read.code, "'migrate' an older memory" in read.err) == (3, True)
+        assert (read.code, "'; the folder has files that are no pages: " in read.err) == (3, True)
