@@ -405,6 +405,22 @@ def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     assert "Grace writes compilers" in written.done("blame")
 
 
+def test_a_line_that_was_brought_back_is_of_who_wrote_it(program: Program) -> None:
+    program.done("write", "Ada leads the team.")
+    ada = newest(program)
+    program.done("write", "--mode", "append", "Bob cooks on Fridays.")
+    bob = newest(program)
+    program.done("undo", "--yes")
+    program.done("undo", newest(program), "--yes")
+    program.done("write", "--mode", "append", "Cy sings.")
+    program.done("restore", bob, "--yes")
+    told = [line.split("\t", 5) for line in program.done("blame").splitlines()]
+    assert {line[5]: line[0] for line in told if line[5].endswith(".")} == {
+        "Ada leads the team.": ada,
+        "Bob cooks on Fridays.": bob,
+    }
+
+
 def test_on_a_terminal_long_lines_of_a_page_are_cut(written: Program) -> None:
     written.done("write", "--mode", "append", "--to", "people", "long " * 60)
     lines = seen(written.on_terminal("blame", "people", columns=60).text).splitlines()
