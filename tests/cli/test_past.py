@@ -41,6 +41,7 @@ def test_where_nothing_was_done_yet_that_is_said_and_nothing_is_made(program: Pr
     assert program.done("history") == ""
     assert program.quick("history", "--json").json == {"operations": []}
     assert "nothing to pack" in program.done("gc")
+    assert_sentence(program.quick("undo", "--yes"), 2, "there is nothing to undo")
     assert not program.folder.exists()
 
 
