@@ -59,13 +59,14 @@ class NotRecorded(UsageError):
 
 
 class PageNotFound(SilicaError, KeyError):
-    """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping. The command line
-    adds pages with similar paths."""
+    """There is no such page. Also a `KeyError`, so that reading a memory is like reading a mapping. A face may
+    add pages with similar paths, or a hint what to do."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
         self.similar: list[str] = []
+        self.hint = ""
 
     def __str__(self) -> str:
         return f"there is no page {self.path!r}"

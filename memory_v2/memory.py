@@ -385,7 +385,7 @@ class Memory:
         self, path: Annotated[str | None, "Only operations that changed this page."] = None
     ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
-        The first one is what `undo` takes back, unless it is an undo. Raises `NotAllowed` if no history is kept."""
+        The first one is what `undo` takes back, unless it is an undo. Raises `PageNotFound` for one that never was."""
         with suppress(StorageError):  # a read-only disk must not stop readers
             self._engine.store.pick_up_last()
         return self._engine.run(operations.history.history, path)

@@ -29,6 +29,8 @@ from memory_v2.tree.source import DATE, SOURCE
 
 Form: TypeAlias = Literal["folder", "file", "jsonl"]
 """A file for each page; one file with all pages, in the order of the tree; a line of JSON for each page."""
+FILES = (".md", ".json", ".jsonl", ".zip", ".tar", ".gz")
+"""What the name of a file ends with, and not that of a folder that is still to be made."""
 TAGS = "tags"
 """The key in the metadata of a page: tags that are not in its text, between commas."""
 
@@ -102,6 +104,8 @@ def _check(memory: Memory, dest: Path, form: Form, force: bool) -> None:
         raise UsageError(f"{dest} is a folder; name a file, or export a folder")
     if form == "folder" and is_taken and not is_folder:
         raise UsageError(f"{dest} is a file; name a folder, or export one file")
+    if form == "folder" and not is_folder and dest.suffix.lower() in FILES:
+        raise UsageError(f"{dest} is the name of a file; name a folder, or export one file with --format file or jsonl")
     if is_taken and not force:
         what = "is not empty" if form == "folder" else "is there already"
         raise UsageError(f"{dest} {what}; name another place, or use --force to replace files of the same names")

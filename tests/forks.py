@@ -22,6 +22,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,14 @@ def run_module(
     stdin: bytes = b"",
     cwd: Path = PROJECT,
     env: Mapping[str, str] | None = None,
+    timeout: float = TIMEOUT,
 ) -> Done:
-    """Runs `python -m module`, its standard streams connected to files; in the tests' own environment by default."""
+    """Runs `python -m module`, its standard streams connected to files; in the tests' own environment by default. It is
+    killed after `timeout` seconds."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("in", "out", "err")]
         files[0].write_bytes(stdin)
-        code = _server().run(module, arguments, files, cwd, env)
+        code = _server().start(module, arguments, files, cwd, env)(timeout)
         return Done(code, files[1].read_bytes(), files[2].read_bytes())
 
 
@@ -60,7 +63,7 @@ def start_on_terminal(
     module: str, *arguments: str, terminal: str, cwd: Path, env: Mapping[str, str]
 ) -> Callable[[], int]:
     """Starts `python -m module` with the terminal of this name as its own; returns what waits for its exit code."""
-    return _server().start(module, arguments, [Path(terminal)] * 3, cwd, env)
+    return partial(_server().start(module, arguments, [Path(terminal)] * 3, cwd, env), TIMEOUT)
 
 
 class ForkServer:
@@ -79,10 +82,6 @@ class ForkServer:
         self._is_busy = False
         atexit.register(self.close)
 
-    def run(self, *what: Any) -> int:
-        """Runs a module and returns its exit code."""
-        return self.start(*what)()
-
     def start(
         self,
         module: str,
@@ -90,8 +89,9 @@ class ForkServer:
         files: Sequence[Path],
         cwd: Path,
         env: Mapping[str, str] | None,
-    ) -> Callable[[], int]:
-        """Starts a module; the function that is returned waits for its end and must be called."""
+    ) -> Callable[[float], int]:
+        """Starts a module; the function that is returned waits for its end, so many seconds at most, and must be
+        called."""
         order = {
             "module": module,
             "arguments": [os.fsdecode(one) for one in arguments],
@@ -106,12 +106,12 @@ class ForkServer:
         self._process.stdin.write(json.dumps(order).encode() + b"\n")
         self._process.stdin.flush()
         child = int(self._process.stdout.readline())
-        return lambda: self._wait(child)
+        return partial(self._wait, child)
 
-    def _wait(self, child: int) -> int:
+    def _wait(self, child: int, timeout: float) -> int:
         assert self._process.stdout is not None
         try:
-            if not select.select([self._process.stdout], [], [], TIMEOUT)[0]:
+            if not select.select([self._process.stdout], [], [], timeout)[0]:
                 os.kill(child, signal.SIGKILL)
             return int(self._process.stdout.readline())
         finally:

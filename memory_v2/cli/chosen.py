@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_v2.cli.output import tell, working
+from memory_v2.cli.show import BEGIN, files_that_are_no_pages
 from memory_v2.errors import PageNotFound, SilicaError, UsageError
 from memory_v2.locations import (
     PROJECT_MEMORY,
@@ -77,7 +78,7 @@ class ChosenMemory:
     @contextmanager
     def recovered(self, path: str | None = None) -> Iterator[Memory]:
         """The memory, or that at `path`, after interrupted operations are finished. A page that is not found is told
-        with those of similar names."""
+        with what to do about it."""
         chosen = ChosenMemory(path, self.model) if path else self
         with chosen.opened() as memory:
             with working("finishing what was interrupted"):
@@ -90,5 +91,7 @@ class ChosenMemory:
                 yield memory
             except PageNotFound as error:
                 with suppress(SilicaError):  # a hint is not worth another error
-                    error.similar = similar_paths(error.path, [page.path for page in memory.list_files()])
+                    pages = memory.storage.list_files()
+                    error.similar = similar_paths(error.path, pages)
+                    error.hint = "" if pages else files_that_are_no_pages(memory) or BEGIN
                 raise

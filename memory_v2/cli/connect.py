@@ -45,7 +45,7 @@ def init(
     is_allowed: Annotated[
         bool | None,
         Option(
-            "Let Claude Code, Gemini CLI and Qwen Code use the memory without asking; a terminal is asked.",
+            "Let Claude Code, Gemini CLI and Qwen Code use the memory without asking, or not; a terminal is asked.",
             "--allow/--no-allow",
         ),
     ] = None,
@@ -84,10 +84,13 @@ def init(
         memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
         hosts = [host for host in HOSTS if (host.name in names if names else host.is_here(place))]
         model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
-        if is_allowed is None and is_applied and hosts and is_asked(yes=as_json):
-            is_allowed = click.confirm("May agents use the memory without asking each time?", err=True)
-        launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=bool(is_allowed))
+        launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=is_allowed)
         changes = plan(place, launch, hosts)
+        if is_allowed is None and is_applied and is_asked(yes=as_json):
+            allowing = plan(place, replace(launch, is_allowed=True), hosts)
+            if [change.after for change in allowing] != [change.after for change in changes]:
+                agreed = click.confirm("May agents use the memory without asking each time?", err=True)
+                changes = allowing if agreed else plan(place, replace(launch, is_allowed=False), hosts)
         if is_applied:
             changes = apply(changes)
         server = [launch.server[0], *launch.server[1]]

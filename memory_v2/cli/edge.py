@@ -25,7 +25,6 @@ from memory_v2.errors import (
     StorageError,
     UsageError,
 )
-from memory_v2.tree.path import ROOT
 
 FINDINGS = 1
 USAGE = 2
@@ -170,8 +169,7 @@ def _sentence(error: Exception, code: int) -> str:
     if isinstance(error, PageNotFound):
         if error.similar:
             return f"{error}; did you mean {' or '.join(map(repr, error.similar))}?"
-        hint = 'begin with: silica memory write "…"' if error.path == ROOT else "'silica memory ls' lists all pages"
-        return f"{error}; {hint}"
+        return f"{error}; " + (error.hint or "'silica memory ls' lists all pages")
     if isinstance(error, click.ClickException):
         words = " ".join(error.format_message().split()).rstrip(".")
         context = error.ctx if isinstance(error, click.UsageError) else None

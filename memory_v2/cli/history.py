@@ -80,9 +80,7 @@ def history(memory: Memory, path: str | None, most: Most = 20) -> Iterator[Outpu
     yield Document(operations=operations[:most])
     seen = on_terminal(sys.stdout)
     yield from table(OPERATIONS, [_row(operation, seen) for operation in operations[:most]])
-    if not operations and path:
-        yield Notice(f"no operation has changed {page_path(path)} yet")
-    elif not operations:
+    if not operations:
         yield Notice(f"{memory.storage.where} has no history yet; every write, split, merge … will be listed here")
     elif len(operations) > most and seen:
         yield Notice(f"{len(operations) - most:,} older not shown; -n {len(operations)} lists all")

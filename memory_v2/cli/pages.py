@@ -34,7 +34,7 @@ from memory_v2.serialize import read_document
 from memory_v2.text.amounts import size
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import decode
-from memory_v2.tree.path import ROOT, page_path
+from memory_v2.tree.path import ROOT, misspelled, page_path
 
 if TYPE_CHECKING:
     from memory_v2.operations.results import Result, SplitResult
@@ -86,6 +86,13 @@ def write(
         divided = f"split into {named(result.new_files)}" if result.new_files else ""
         said = f"said on {date}" if date else ""
         yield " · ".join(filter(None, [label(way), size(result.size_bytes), said, divided, price(result.cost)]))
+    if (
+        path is not None
+        and result.has_made(page := page_path(path))
+        and (meant := misspelled(page, (p.path for p in memory.list_files())))
+    ):
+        undo = "" if dry_run else " 'silica memory undo' takes it back"
+        yield Notice(f"{page} is a new page; did you mean {' or '.join(map(repr, meant))}?{undo}")
     for secret in result.secrets:
         yield Notice(f"{result.path}: {secret}")
     yield from degraded(result)

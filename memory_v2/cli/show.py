@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # and not when it runs: they bring models and the index to ev
     from memory_v2.operations.results import Result
     from memory_v2.plan import Plan, Step
 
+BEGIN = 'begin with: silica memory write "…"'
 Renderer = Callable[[Any], Iterator[Output]]
 RENDERERS: dict[str, Renderer] = {}
 """How results are told, by the names of their classes: to import these would load every room."""
@@ -74,7 +75,7 @@ def how_to_begin(memory: Memory) -> Iterator[Notice]:
     elif strange := files_that_are_no_pages(memory):
         yield Notice(f"{memory.storage.where}: {strange}")
     else:
-        yield Notice(f'{memory.storage.where} is empty; begin with: silica memory write "…"')
+        yield Notice(f"{memory.storage.where} is empty; {BEGIN}")
 
 
 def files_that_are_no_pages(memory: Memory) -> str:
@@ -84,7 +85,7 @@ def files_that_are_no_pages(memory: Memory) -> str:
     if all(name == (FILE,) or any(part.startswith(".") for part in name) for name in names):
         return ""
     return (
-        "there is no page, but files that are none: 'silica memory import' brings notes in from where they are, "
+        "the folder has files that are no pages: 'silica memory import' brings notes in from where they are, "
         "'migrate' an older memory"
     )
 

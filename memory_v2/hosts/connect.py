@@ -33,13 +33,13 @@ def plan(place: Place, launch: Launch, hosts: Iterable[Host], is_undone: bool = 
     for title, edit in _edits(place, launch, hosts):
         draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file))
         draft.hosts += [title] if title not in draft.hosts else []
-        was = draft.text
-        if not draft.problem and not (is_undone and draft.before is None):
+        was, is_out = draft.text, is_undone or edit.is_revoked
+        if not draft.problem and not (is_out and draft.text == ""):
             try:
-                draft.text = edit.take_out(draft.text) if is_undone else edit.put(draft.text)
+                draft.text = edit.take_out(draft.text) if is_out else edit.put(draft.text)
             except Unclear as error:
                 draft.problem = str(error)
-        is_there = not is_undone or draft.problem or draft.text != was
+        is_there = not is_out or draft.problem or draft.text != was
         draft.purposes += [edit.about] if is_there and edit.about not in draft.purposes else []
     return [_change(file, draft, is_undone) for file, draft in drafts.items()]
 

@@ -65,8 +65,8 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How a host starts the memory: the program, the options that choose the memory, the name under which the host
-    lists it, and the options before and after the verb that only the server needs. With `is_allowed`, its tools may be
-    used without asking."""
+    lists it, and the options before and after the verb that only the server needs. `is_allowed` says
+    whether its tools may be used without asking; `None` leaves that as it is."""
 
     program: tuple[str, ...]
     options: tuple[str, ...]
@@ -74,7 +74,7 @@ class Launch:
     platform: str = sys.platform
     model: tuple[str, ...] = ()
     serving: tuple[str, ...] = ()
-    is_allowed: bool = False
+    is_allowed: bool | None = None
 
     @property
     def server(self) -> tuple[str, list[str]]:
@@ -133,12 +133,13 @@ def skill_text() -> str:
 @dataclass(frozen=True, slots=True)
 class Edit:
     """A change of a file. `about` says what for; `put` and `take_out` turn its text into another, and raise `Unclear`
-    where that is not safe. A file that does not exist is an empty text."""
+    where that is not safe. A file that does not exist is an empty text. What `is_revoked` is taken out in any case."""
 
     file: Path
     about: str
     put: Callable[[str], str]
     take_out: Callable[[str], str]
+    is_revoked: bool = False
 
 
 Files = tuple[str, str]
@@ -193,8 +194,8 @@ class Host:
         has_hook = place.project or not any(host.is_here(place) for host in self.hooked_by)
         if (file := _file(place, self.hooks, launch)) and has_hook:
             yield _hook(file, ("hooks", self.event), self.hook(launch), launch, dict(self.top))
-        if self.allows and launch.is_allowed and (file := _file(place, self.allows[0])):
-            yield allowed(file, self.allows[1], f"mcp__{launch.name}")
+        if self.allows and launch.is_allowed is not None and (file := _file(place, self.allows[0])):
+            yield allowed(file, self.allows[1], f"mcp__{launch.name}", is_revoked=not launch.is_allowed)
         if folder := _file(place, self.skills):
             name = launch.name.lower().replace("_", "-")  # all that the names of skills may have
             text = skill_text().replace("silica-memory", name)
@@ -241,7 +242,7 @@ def _hook(file: Path, keys: tuple[str, ...], hook: Mapping[str, Any], launch: La
     return Edit(file, "hook at a session's start", put, take_out)
 
 
-def allowed(file: Path, keys: tuple[str, ...], tools: str) -> Edit:
+def allowed(file: Path, keys: tuple[str, ...], tools: str, *, is_revoked: bool) -> Edit:
     """The tools in a list of what may be used without asking."""
 
     def is_ours(item: object) -> bool:
@@ -252,6 +253,7 @@ def allowed(file: Path, keys: tuple[str, ...], tools: str) -> Edit:
         "permission to use it",
         lambda text: json_text.with_item(text, keys, tools, is_ours),
         lambda text: json_text.without_item(text, keys, is_ours),
+        is_revoked,
     )
 
 

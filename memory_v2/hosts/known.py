@@ -8,6 +8,9 @@ from memory_v2.hosts.host import HOOK_SECONDS, SESSION_START, Host, Launch, grou
 
 AGENTS = ("{home}/.agents/skills", "{project}/.agents/skills")
 """The folder of skills that many hosts share."""
+SERVER_SECONDS = 60
+"""Seconds that Cline and opencode wait for an answer of the server. Untold, they wait 3 and 5, and on a busy machine it
+takes that long to start."""
 
 
 def _typed(launch: Launch) -> dict[str, Any]:
@@ -16,7 +19,7 @@ def _typed(launch: Launch) -> dict[str, Any]:
 
 def _trusted(launch: Launch) -> dict[str, Any]:
     """Of Gemini CLI and Qwen Code: what is trusted may be used without asking."""
-    return {**listed(launch), **({"trust": True} if launch.is_allowed else {})}
+    return {**listed(launch), **({} if launch.is_allowed is None else {"trust": launch.is_allowed})}
 
 
 def _of_copilot(launch: Launch) -> dict[str, Any]:
@@ -25,7 +28,11 @@ def _of_copilot(launch: Launch) -> dict[str, Any]:
 
 def _of_opencode(launch: Launch) -> dict[str, Any]:
     command, arguments = launch.server
-    return {"type": "local", "command": [command, *arguments], "enabled": True}
+    return {"type": "local", "command": [command, *arguments], "enabled": True, "timeout": SERVER_SECONDS * 1_000}
+
+
+def _of_cline(launch: Launch) -> dict[str, Any]:
+    return {**listed(launch), "timeout": SERVER_SECONDS}
 
 
 def _in_milliseconds(launch: Launch) -> dict[str, Any]:
@@ -150,6 +157,7 @@ CLINE = Host(
     here=("{home}/.cline",),
     then="start a new task",
     servers=("{cline}", ""),
+    entry=_of_cline,
     skills=("{home}/.cline/skills", ""),
 )
 CONTINUE = Host(

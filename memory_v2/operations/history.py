@@ -103,12 +103,15 @@ class BlamedLine:
 
 @operation("history")
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
-    """The operations, newest first, including edits by hand; with `path`, only those that changed this page."""
+    """The operations, newest first, including edits by hand; with `path`, only those that changed this page. Raises
+    `PageNotFound` for a page that never was."""
     recorded = _history(context)
     path = None if path in (None, "") else page_path(path)
     refresh(context)
-    operations = _operations(recorded)
-    return [operation for operation in operations if path is None or path in operation.paths]
+    operations = [past for past in _operations(recorded) if path is None or path in past.paths]
+    if path is not None and not operations and not context.storage.exists(path):
+        raise PageNotFound(path)
+    return operations
 
 
 @operation("show")

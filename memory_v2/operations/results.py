@@ -92,6 +92,10 @@ class WriteResult(Result):
     split_triggered: bool = False
     new_files: tuple[str, ...] = ()
 
+    def has_made(self, path: str) -> bool:
+        """Whether there was no such page before."""
+        return any(page.path == path and page.before is None for made in self.revisions for page in made.pages)
+
 
 @dataclass(frozen=True)
 class SplitResult(Result):

@@ -1,6 +1,6 @@
-"""Events for those who listen. One reader per process follows the store and keeps the newest events; each stream has a
-place of its own in them, so that a slow one costs no memory and delays nobody: what it has missed it reads from the
-store, and if that is no longer kept, it is told to load the state again.
+"""Events for those who listen. While there is a listener, one reader per process follows the store and keeps the newest
+events; each stream has a place of its own in them, so that a slow one costs no memory and delays nobody: what it has
+missed it reads from the store, and if that is no longer kept, it is told to load the state again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -37,7 +37,7 @@ CHECK_SECONDS = 1.0
 
 
 class Feed:
-    """The newest events of all tenants. `wake` may be called from any thread."""
+    """The newest events of all tenants, while there is a listener. `wake` may be called from any thread."""
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self._store, self._metrics, self.now = store, metrics, store.now
@@ -45,12 +45,23 @@ class Feed:
         self._before = self.newest = 0
         self._hint, self._changed = asyncio.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._listeners = 0
         self.is_closed = False
         self.failing = False
 
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Follows the commits, which pay nothing for it while there is no listener."""
+        self._listeners += 1
+        self._hint.set()
+        try:
+            yield
+        finally:
+            self._listeners -= 1
+
     def wake(self) -> None:
         """Says that there may be something new."""
-        if self._loop is not None and not self.is_closed:
+        if self._loop is not None and self._listeners and not self.is_closed:
             self._loop.call_soon_threadsafe(self._hint.set)
 
     def close(self) -> None:
@@ -65,11 +76,15 @@ class Feed:
         started = False
         while not self.is_closed:
             try:
-                if not started:
-                    _, self.newest = await run_in_threadpool(self._store.event_bounds)
-                    await run_in_threadpool(lambda: self._store.epoch)
-                    self._before, started = self.newest, True
-                await self._follow()
+                if not self._listeners:
+                    started = False
+                elif not started:
+                    self._before = self.newest = await self.present()
+                    self._recent.clear()
+                    self._tell()
+                    started = True
+                else:
+                    await self._follow()
                 self.failing = False
             except Exception as error:
                 if problem_of(error) is None:
@@ -92,9 +107,16 @@ class Feed:
                 self._recent.append(event)
                 self.newest = event.position
             if events:
-                changed, self._changed = self._changed, asyncio.Event()
-                changed.set()
+                self._tell()
             is_more = len(events) == AT_ONCE
+
+    def _tell(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def present(self) -> int:
+        """The position of the newest event."""
+        return (await run_in_threadpool(self._store.event_bounds))[1]
 
     async def after(self, position: int) -> list[Event] | None:
         """Events after a position, in order; `None` if some of them are no longer kept."""
@@ -116,7 +138,7 @@ class Feed:
     async def place(self, cursor: str) -> int | None:
         """The position of a cursor, `None` if it is not one of this history or too old; without one, the present."""
         if not cursor:
-            return (await run_in_threadpool(self._store.event_bounds))[1]
+            return await self.present()
         epoch, _, position = cursor.partition("-")
         if epoch != self._store.epoch or not position.isascii() or not position.isdigit():
             return None
@@ -162,7 +184,7 @@ async def stream(
     found = await feed.place(cursor)
     if found is None:
         metrics.resyncs.inc()
-        found = feed.newest
+        found = await feed.present()
         yield {"event": "resync_required", "cursor": feed.cursor(found)}
     position = found
     yield {"event": "subscribed", "cursor": feed.cursor(position)}
@@ -173,7 +195,7 @@ async def stream(
         events = await feed.after(position)
         if events is None:
             metrics.resyncs.inc()
-            position = feed.newest
+            position = await feed.present()
             yield {"event": "resync_required", "cursor": feed.cursor(position)}
             continue
         for event in events:

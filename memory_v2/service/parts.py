@@ -49,7 +49,8 @@ class Parts:
         feed = Feed(store, metrics)
         store.on_commit = feed.wake
         limiter: Limiter = LimiterInMemory(now)
-        redis = RedisTier(options.redis, f"silica:{store.epoch}") if options.redis else None
+        namespace = f"silica:{store.epoch}"  # which is known from here on, without asking
+        redis = RedisTier(options.redis, namespace) if options.redis else None
         cache = Cache(redis or StampsInMemory(), now)
         if redis:
             redis.on_connect = cache.clear

@@ -138,18 +138,17 @@ class ImmediateInRedis(ImmediateRows):
 
     def set(self, values: Mapping[str, Any], seconds: float) -> None:
         """Keeps values, by key, for so many seconds from now."""
-        self._let_go(values)
         names: dict[str, tuple[str, int]] = {}
         for key, value in values.items():
             text = json.dumps(value)
             name = f"{self._namespace}:{self._transaction.tenant}:{key}:{uuid.uuid4().hex}"
             names[key], self._names[key], self._new[key] = (name, len(text)), name, value
             self.before.set(name, text, px=int(seconds * 1000))
-        self._store(names, seconds)
+        self._old += self._store(names, seconds)
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
-        self._let_go([key])
+        self._old += self._known([key]).values()
         self._names[key] = None
         self._new.pop(key, None)
         super().delete(key)
@@ -160,12 +159,9 @@ class ImmediateInRedis(ImmediateRows):
             self._names |= dict.fromkeys(unknown) | super().get_all(unknown)
         return {key: name for key in keys if (name := self._names[key])}
 
-    def _let_go(self, keys: Iterable[str]) -> None:
-        """Once the transaction is committed, values that were replaced end."""
-        self._old += self._known(keys).values()
-
     def _end(self) -> None:
-        """Should Redis not be there, values and marks end at their own time."""
+        """Once the transaction is committed, values that were replaced end. Should Redis not be there, they and marks
+        end at their own time."""
         if self._transaction.is_committed:
             for name in self._old:
                 self.after.expire(name, REPLACED_SECONDS)

@@ -36,6 +36,7 @@ from sqlalchemy import (
     event,
     func,
     literal,
+    literal_column,
     or_,
     select,
     true,
@@ -184,9 +185,8 @@ class Store:
         """The positions of the last event that is no longer kept, and of the newest; 0 if there was none yet."""
         with self._reading_all() as connection:
             query = select(tables.about.c.value).where(tables.about.c.name == "dropped")
-            dropped = int(connection.execute(query).scalar() or 0)
-            newest = connection.execute(select(func.max(tables.outbox.c.position))).scalar()
-            return dropped, int(newest or dropped)
+            dropped = int(connection.scalar(query) or 0)
+            return dropped, int(connection.scalar(select(func.max(tables.outbox.c.position))) or dropped)
 
     @contextmanager
     def _reading_all(self) -> Iterator[Connection]:
@@ -194,6 +194,7 @@ class Store:
         with self.engine.connect() as connection:
             self._begin(connection, EVERY_TENANT, writes=False)
             yield connection
+            connection.commit()  # with a rollback, the driver forgets the statements that the server knows
 
     def sweep(self, keep_events: float) -> int:
         """Removes what has expired, and events older than so many seconds. Returns how many rows that were."""
@@ -214,8 +215,7 @@ class Store:
         """A key by its id, whatever its tenant."""
         with self.engine.connect() as connection:
             query = select(tables.api_keys).where(tables.api_keys.c.id == key_id)
-            row = connection.execute(query).mappings().first()
-            return dict(row) if row else None
+            return next(map(dict, connection.execute(query).mappings()), None)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -378,14 +378,17 @@ class ImmediateRows:
         """Keeps values, by key, for so many seconds from now."""
         self._store({key: (value, len(json.dumps(value))) for key, value in values.items()}, seconds)
 
-    def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> None:
-        """Rows with these values and sizes."""
+    def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> list[Any]:
+        """Rows with these values and sizes; in PostgreSQL returns those that they replace."""
         end, transaction = self._transaction.now + seconds, self._transaction
         given: dict[str, Any] = {"tenant": transaction.tenant, "expires_at": end}
         for number, (key, (value, size)) in enumerate(values.items()):
             given |= {f"id_{number}": key, f"value_{number}": value, f"bytes_{number}": size}
-        transaction.connection.execute(_upsert_immediate(transaction.connection.dialect.name, len(values)), given)
         transaction.written += sum(size for _, size in values.values())
+        done = transaction.connection.execute(
+            _upsert_immediate(transaction.connection.dialect.name, len(values)), given
+        )
+        return [value for value in done.scalars() if value is not None] if done.returns_rows else []
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
@@ -459,7 +462,11 @@ def _upsert_immediate(dialect: str, count: int) -> Insert:
     new = new.from_select(columns, union_all(*map(row, range(count))))
     changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
     upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
-    return upsert
+    if dialect != "postgresql":
+        return upsert
+    old = tables.immediate.alias()  # as it was before the statement
+    key = tuple_(old.c.tenant, old.c.id) == tuple_(*map(literal_column, ("immediate.tenant", "immediate.id")))
+    return upsert.returning(select(old.c.value).where(key).scalar_subquery())
 
 
 @cache
@@ -476,13 +483,11 @@ def _insert_event(dialect: str) -> Insert:
 def _engine(url: str) -> Engine:
     address = make_url(url)
     if address.get_backend_name() != "sqlite":
-        timeouts = {
-            "connect_timeout": 2,
-            "options": f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000",
-        }
-        return create_engine(
-            address, pool_size=10, max_overflow=10, pool_timeout=2, connect_args=timeouts, isolation_level="AUTOCOMMIT"
-        )
+        options = f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000"
+        given = {"connect_timeout": 2, "options": options}
+        # The connection that was used last is the next one: each learns the statements for itself.
+        pool: Any = {"pool_size": 10, "max_overflow": 10, "pool_timeout": 2, "pool_use_lifo": True}
+        return create_engine(address, **pool, connect_args=given, isolation_level="AUTOCOMMIT")
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
 

@@ -38,7 +38,7 @@ from memory_v2.tools.answer import (
     with_notes,
 )
 from memory_v2.tree.block import split_lines
-from memory_v2.tree.path import ROOT, page_path
+from memory_v2.tree.path import ROOT, misspelled, page_path
 
 if TYPE_CHECKING:
     from memory_v2.operations.history import PastOperation
@@ -163,6 +163,8 @@ def write_memory(
         said = f"Nothing was written: the memory says this already, on {named(result.said_in or [result.path])}."
         return Answer(with_notes(said, result), document)
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
+    if path and result.has_made(path) and (meant := misspelled(path, (page.path for page in memory.list_files()))):
+        said += f" That page is new; did you mean {named(meant)}?"
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {named(result.new_files)}."
     gone, new = gone_and_new(result.revisions)
@@ -407,8 +409,6 @@ def memory_history(
 ) -> Answer:
     """The newest changes."""
     operations = memory.history(path or None)
-    if path and not operations:
-        memory.read(path)  # a page that never was is an error
     most = max_results or 10
     lines = [operation_line(operation) for operation in operations[:most]]
     fitting = how_many_fit(lines)

@@ -23,6 +23,9 @@ MAX_PATH_BYTES = 240
 """Limits a whole path, in bytes: Windows allows 260 characters, some of which `.md` and the folder need."""
 MAX_DEPTH = 12
 """Limits the depth of a path, in parts. Grown trees need three or four; people's own may be deeper."""
+SPELLED_ALIKE = 0.8
+"""What share of their letters, in order, two names have in common that may be meant by each other: one letter of five
+may be wrong."""
 
 _FORBIDDEN = frozenset('<>:"|?*\\[]#^')
 _DEVICES = frozenset(
@@ -175,6 +178,18 @@ def similar_paths(path: str, paths: Iterable[str]) -> list[str]:
     same_name = [each for each in known.values() if each.rsplit("/", 1)[-1] == path.rsplit("/", 1)[-1]]
     alike = [known[key] for key in get_close_matches(path.casefold(), known, n=3)]
     return list(dict.fromkeys([*same_name[:3], *alike]))
+
+
+def misspelled(path: str, paths: Iterable[str]) -> list[str]:
+    """The other paths that may have been meant by this one: each name is spelled alike, with the same digits."""
+    from difflib import SequenceMatcher
+
+    def alike(names: tuple[str, str]) -> bool:
+        one, other = ([each for each in name if each.isdigit()] for name in names)
+        return one == other and SequenceMatcher(None, fold(names[0]), fold(names[1])).ratio() >= SPELLED_ALIKE
+
+    near = (each for each in similar_paths(path, paths) if each != path and each.count("/") == path.count("/"))
+    return [each for each in near if all(map(alike, zip(path.split("/"), each.split("/"), strict=True)))]
 
 
 SUFFIX = ".md"

@@ -229,6 +229,7 @@ def test_a_check_counts_entries_and_names_the_line_of_a_broken_one(program: Prog
 def test_a_memory_of_entries_only_is_not_called_empty(program: Program) -> None:
     program.quick("capture", "CTR dropped 12%.", *DAY)
     assert "entries ls" in program.quick("tree").err
+    assert program.quick("search", "zeppelin").err == "silica: nothing found\n"
 
 
 def test_undo_takes_back_what_was_captured_last(program: Program) -> None:

@@ -96,6 +96,10 @@ def test_one_file_and_lines_of_json_can_be_piped(grown: Program) -> None:
     lines = grown.run("export", "--format", "jsonl", "-").text.splitlines()
     assert [json.loads(line)["path"] for line in lines] == ["memory", "projects", "projects/silica", "people"]
     assert grown.run("export", "-").code == 2
+    for name in ("all.zip", "all.md"):
+        ended = grown.run("export", str(grown.home / name))
+        assert (ended.code, "is the name of a file" in ended.err) == (2, True)
+        assert not (grown.home / name).exists()
     assert grown.run("export", "--format", "file", "--json", "-").code == 2
 
 

@@ -121,6 +121,25 @@ def test_who_decides_is_written_down(hosts: Program) -> None:
     assert init(hosts, "--json", "--decide", "host").json["server"][-3:] == ["mcp", "--decide", "host"]
 
 
+def test_a_terminal_is_asked_once_whether_agents_may_use_it_and_a_no_takes_that_back(hosts: Program) -> None:
+    (hosts.home / ".gemini").mkdir()
+    question = "May agents use the memory without asking each time?"
+
+    def asked(*args: str, answer: bytes = b"") -> tuple[bool, object, object]:
+        ended = hosts.on_terminal("init", "--apply", *args, columns=300, keys=(b"]: ", answer))
+        settings = json.loads((hosts.home / ".claude/settings.json").read_text())
+        servers = json.loads((hosts.home / ".gemini/settings.json").read_text())["mcpServers"]
+        return question in ended.text, settings.get("permissions"), servers["silica-memory"].get("trust")
+
+    given = {"allow": ["mcp__silica-memory"]}
+    assert asked(answer=b"y\n") == (True, given, True)
+    assert asked() == (False, given, True)
+    assert asked("--no-allow") == (False, None, False)
+    assert asked(answer=b"n\n") == (True, None, False)
+    ended = hosts.on_terminal("init", "--apply", "--host", "codex")  # which cannot be told
+    assert (ended.code, question in ended.text) == (0, False)
+
+
 def test_a_file_that_is_not_understood_is_left_alone_and_the_exit_code_says_so(hosts: Program) -> None:
     (hosts.home / ".claude.json").write_text("{ broken")
     shown = init(hosts)

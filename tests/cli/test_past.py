@@ -80,9 +80,9 @@ def test_only_what_changed_a_page_is_listed_and_only_as_many_as_asked_for(writte
     assert [row[3] for row in rows(written, "-n", "1")] == ["Ada keeps the books"]
     assert len(written.quick("history", "--json", "-n", "1").json["operations"]) == 1
     assert len(rows(written, "--limit", "1")) == 1
-    nothing = written.quick("history", "nowhere")
-    assert (nothing.code, nothing.out) == (0, b"")
-    assert "no operation has changed nowhere" in nothing.err
+    nothing = written.quick("history", "peolpe")
+    assert (nothing.code, nothing.out) == (3, b"")
+    assert "there is no page 'peolpe'; did you mean 'people'?" in nothing.err
     assert "1 older not shown; -n 2 lists all" in seen(written.on_terminal("history", "-n", "1").text)
     assert "older" not in seen(written.on_terminal("history").text)
 

@@ -187,6 +187,16 @@ def test_for_a_page_that_there_is_not_the_nearest_name_is_told(grown: Program) -
     assert ended.err.startswith("silica: there is no page 'projcts/silica'; did you mean 'projects/silica'")
 
 
+def test_a_page_that_may_be_misspelled_is_made_and_the_one_that_was_meant_is_named(grown: Program) -> None:
+    ended = grown.quick("write", "--to", "projcts/silica", "Silica has three tabs")
+    assert (ended.code, ended.text.split(" · ")[0]) == (0, "memory › projcts/silica")
+    assert (
+        "projcts/silica is a new page; did you mean 'projects/silica'? 'silica memory undo' takes it back" in ended.err
+    )
+    for path in ("projcts/silica", "projects/silica", "projects/quay-1", "projects/quay-2", "persons"):
+        assert "did you mean" not in grown.quick("write", "--to", path, f"Another fact of {path}").err
+
+
 def test_the_graph_is_printed_in_three_forms(grown: Program) -> None:
     assert (
         grown.quick("graph").json
@@ -392,7 +402,10 @@ def test_a_folder_of_other_files_is_not_told_to_be_well(program: Program) -> Non
     program.folder.mkdir(parents=True)
     (program.folder / "notes").write_text("Text.\n")
     told = program.done("check")
-    assert "all is well" not in told and "files that are none" in told
+    assert "all is well" not in told and "files that are no pages" in told
     for verb in ("ls", "tree"):
         listed = program.quick(verb).err
-        assert "is empty" not in listed and "files that are none" in listed
+        assert "is empty" not in listed and "files that are no pages" in listed
+    for page in ([], ["projects/silica"]):
+        read = program.quick("read", *page)
+        assert (read.code, "'; the folder has files that are no pages: " in read.err) == (3, True)

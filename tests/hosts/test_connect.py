@@ -137,9 +137,10 @@ def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(
     qwen = without_comments(read[".qwen/settings.json"])
     assert (qwen["mcpServers"], qwen["hooks"].keys()) == ({"silica-memory": SERVER}, {"SessionStart"})
     opencode = json.loads(read[".config/opencode/opencode.json"])["mcp"]["silica-memory"]
-    assert opencode == {"type": "local", "command": [PROGRAM[0], *SERVER["args"]], "enabled": True}
+    command = [PROGRAM[0], *SERVER["args"]]
+    assert opencode == {"type": "local", "command": command, "enabled": True, "timeout": 60_000}  # not 5 seconds
     cline = json.loads(read[".cline/data/settings/cline_mcp_settings.json"])
-    assert cline["mcpServers"]["silica-memory"] == SERVER
+    assert cline["mcpServers"]["silica-memory"] == {**SERVER, "timeout": 60}  # not 3 seconds
     assert yaml_text.value_at(read[".continue/config.yaml"], ("mcpServers", "silica-memory")) == SERVER
     for folder in (".claude", ".agents", ".cursor", ".qwen", ".cline"):
         assert read[f"{folder}/skills/silica-memory/SKILL.md"] == skill_text()

@@ -23,6 +23,11 @@ from tests.operations.scenes import SMALL, Crowded, body, call, calls, offline, 
 from tests.properties.whole import clock, faults, missing, pages_of, stands, texts_of
 
 SUBJECTS = ("Alice", "Boats", "Carmen", "Deploy", "Garden")
+THINGS = (
+    "anchor basket candle dragon engine falcon garden hammer island jacket kettle ladder magnet needle orange pencil "
+    "quiver rocket saddle tunnel urchin violin walnut yogurt zipper barrel copper dagger fabric gravel harbor insect "
+    "jungle kitten lizard marble napkin oyster pepper ribbon"
+)
 SECTIONS = "".join(f"## {name}\n\n{(name + ' has facts. ') * 60}\n\n" for name in SUBJECTS)
 
 
@@ -181,6 +186,16 @@ def test_a_flat_list_is_divided_by_who_recurs() -> None:
     assert set(result.new_files) == {"alice", "robert", "carmen"}
     assert memory.read("alice").count("- Alice bought") == 16
     assert "Robert" not in memory.read("alice")
+
+
+def test_a_page_is_not_named_after_somebody_whom_some_of_its_notes_mention() -> None:
+    memory = offline(SMALL)
+    things = THINGS.split()
+    pairs = [(things[3 * n % 40], things[(9 * n + 5) % 40]) for n in range(60)]
+    said = [f"- The {one} was put beside the {other}" for one, other in pairs]
+    text = "".join(f"{note}{', Jonas says' if n % 4 == 0 else ''}.\n" for n, note in enumerate(said))
+    made = memory.write(f"# Work\n\n{text}", "work").new_files
+    assert made and "work/jonas" not in made
 
 
 def test_notes_of_a_paragraph_each_keep_their_headings() -> None:

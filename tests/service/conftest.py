@@ -41,7 +41,7 @@ def mark(request: pytest.FixtureRequest, record_property: Callable[[str, object]
     """Notes a figure of one of the ten marks of `ITEMS.md`, which `make marks` prints."""
     given = request.node.callspec.params.values() if hasattr(request.node, "callspec") else ()
     alone = "embedded" in given or (request.node.path.name == "test_operating.py" and "servers" not in given)
-    tier = getattr(request.cls, "tier", "embedded" if alone else "PostgreSQL and Redis")
+    tier = getattr(request.cls, "stores", "embedded" if alone else "PostgreSQL and Redis")
     return lambda number, figure: record_property(f"mark {number:2} {tier}", figure)
 
 

@@ -56,6 +56,8 @@ def test_the_images_command_serves_and_its_health_check_sees_it(tmp_path: Path) 
 def test_the_services_of_the_compose_file_are_given_what_they_read() -> None:
     api, redis, postgres = (COMPOSE["services"][name] for name in ("api", "redis", "postgres"))
     assert set(api["environment"]) == {"DATABASE_URL", "REDIS_URL"}
+    assert api["environment"]["REDIS_URL"] == "redis://redis:6379"
+    assert re.match(r"postgresql://.+@postgres:5432/", api["environment"]["DATABASE_URL"])
     assert set(api["depends_on"]) == {"redis", "postgres"} and "healthcheck" in redis and "healthcheck" in postgres
     assert postgres["environment"]["POSTGRES_USER"] in api["environment"]["DATABASE_URL"]
     assert (postgres["image"], redis["image"]) == ("postgres:15", "redis:7-alpine")

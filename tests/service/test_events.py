@@ -1,19 +1,25 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 import uuid
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import event
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.connection import Connection
 
+from memory_v2.service.feed import POLL_SECONDS
 from tests.service.conftest import Mark
-from tests.service.running import BASE, Running
+from tests.service.own_servers import until
+from tests.service.running import BASE, Running, running
 from tests.service.test_contexts import JSON_PATCH
 
 
@@ -98,6 +104,38 @@ def test_after_a_hundred_disconnects_each_change_was_told_once_and_in_order(
     assert connections >= 100
     assert seen == list(range(200))
     mark(6, f"over {connections} connections {len(seen)} of 200 changes told once and in order")
+
+
+def test_commits_are_followed_only_while_somebody_listens_and_nobody_misses_one(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        asked.extend(re.findall("FROM outbox", arguments[2]))
+
+    with running(tmp_path) as service:
+        hawk, feed = service.client("hawk"), service.parts.feed
+
+        def write(number: int) -> None:
+            hawk.post("/entries", json={"data": {"content": {"n": number}}})
+
+        cursor = hawk.post("/subscribe", json={}).json()["cursor"]
+        event.listen(service.parts.store.engine, "before_cursor_execute", note)
+        for number in range(3):
+            write(number)
+        time.sleep(2 * POLL_SECONDS)
+        assert asked == []
+        with hawk.stream("GET", "/events", headers={"Last-Event-ID": cursor}) as answer:
+            lines = islice(answer.iter_lines(), 16)
+            heard = [json.loads(line[5:]) for line in lines if line.startswith("data:")]
+        assert [each["data"]["changes"]["content"]["n"] for each in heard[1:]] == [0, 1, 2]
+        until(lambda: not feed._listeners)
+        write(3)
+        with socket(service, hawk, f"cursor={heard[-1]['cursor']}") as listening:
+            write(4)
+            told(listening)
+            assert [told(listening)["data"]["changes"]["content"]["n"] for _ in range(2)] == [3, 4]
+            write(5)
+            assert told(listening)["data"]["changes"]["content"]["n"] == 5
 
 
 def test_nobody_is_told_what_he_may_not_read(shared: Running, tenant: str) -> None:

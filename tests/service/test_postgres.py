@@ -12,7 +12,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from memory_v2.service import tables
 from memory_v2.service.migrating import OLDEST, migrate
-from memory_v2.service.redis_tier import RedisTier
+from memory_v2.service.redis_tier import REPLACED_SECONDS, RedisTier
 from memory_v2.service.store import Store
 from tests.service.running import running
 from tests.service.store_suite import FakeClock, StoreSuite, add, emit
@@ -21,7 +21,7 @@ from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 class TestPostgres(StoreSuite):
     """The same contract."""
 
-    tier = "PostgreSQL"
+    stores = "PostgreSQL"
 
     @pytest.fixture
     def store(self, new_database: str, clock: FakeClock) -> Iterator[Store]:
@@ -132,15 +132,17 @@ class TestPostgresAndRedis(StoreSuite):
         with store.transaction("acme") as transaction:
             assert transaction.connection.execute(select(tables.immediate.c.value)).scalar_one() == name
 
-    def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store) -> None:
+    def test_a_value_that_is_replaced_can_be_read_until_the_commit(self, store: Store, tier: RedisTier) -> None:
         with store.transaction("acme") as transaction:
-            transaction.immediate.set({"focus": 1}, 60)
+            transaction.immediate.set({"focus": 1}, 600)
         with store.transaction("acme") as writing:
-            writing.immediate.set({"focus": 2}, 60)
+            writing.immediate.set({"focus": 2}, 600)
             with store.transaction("acme", writes=False) as reading:
                 assert reading.immediate.get("focus") == 1
         with store.transaction("acme", writes=False) as reading:
             assert reading.immediate.get("focus") == 2
+        lives = {tier.client.get(name): tier.client.ttl(name) for name in tier.client.keys(f"{tier.namespace}:acme:*")}
+        assert lives["1"] <= REPLACED_SECONDS < lives["2"]  # what was replaced ends soon, by itself
 
 
 def test_what_is_immediate_has_the_names_of_the_specification(

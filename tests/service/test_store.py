@@ -17,7 +17,7 @@ from tests.service.store_suite import FakeClock, StoreSuite, add, emit
 class TestEmbedded(StoreSuite):
     """The store of one SQLite file."""
 
-    tier = "embedded"
+    stores = "embedded"
 
     @pytest.fixture
     def store(self, tmp_path: Path, clock: FakeClock) -> Iterator[Store]:

@@ -174,6 +174,12 @@ def test_the_history_lists_the_ids(memory: Memory) -> None:
     assert "1 older change" in told(memory, "memory_history", max_results=1)
 
 
+def test_a_page_that_may_be_misspelled_is_made_and_the_one_that_was_meant_is_named(memory: Memory) -> None:
+    assert " That page is new; did you mean 'garden'?" in told(memory, "write_memory", path="gardn", content="Peas.")
+    assert "did you mean" not in told(memory, "write_memory", path="gardn", content="Beans.")
+    assert "did you mean" not in told(memory, "write_memory", path="harbour", content="Berth 4.")
+
+
 def test_the_history_of_a_page_that_never_was_is_an_error_with_the_nearest_names(memory: Memory) -> None:
     result = refused(memory, "memory_history", {"path": "gardn"})
     assert result.text == dispatch(memory, "read_memory", {"path": "gardn"}).text

@@ -109,7 +109,7 @@ async def events(
 
 
 async def _as_sse(parts: Parts, caller: Caller, wish: Subscribe, cursor: str) -> AsyncIterator[str]:
-    with parts.metrics.sockets.track_inprogress():
+    with parts.metrics.sockets.track_inprogress(), parts.feed.listening():
         try:
             async for message in stream(parts.feed, parts.keys, parts.metrics, caller, wish, cursor):
                 data = json.dumps(message, ensure_ascii=False)
@@ -124,7 +124,7 @@ async def socket(websocket: WebSocket) -> None:
     cursor or a subscription in the address nothing is waited for."""
     parts: Parts = websocket.app.state.parts
     await websocket.accept()
-    with parts.metrics.sockets.track_inprogress():
+    with parts.metrics.sockets.track_inprogress(), parts.feed.listening():
         try:
             require_storable(websocket.scope)
             caller = await _caller(parts, websocket)
