@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -129,9 +130,15 @@ def load_encoder() -> MiniLM:
     data = file.read_bytes()
     if (found := sha256(data).hexdigest()) != DIGEST:
         raise WrongModel(f"{file} is not the model that this version knows: its SHA-256 is {found}")
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its import begins to tell its maker about this machine
+    runtime = import_runtime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return MiniLM(runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
+
+
+def import_runtime() -> ModuleType:
+    """onnxruntime, which else begins at its import to tell its maker about this machine."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return MiniLM(onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
+    return onnxruntime
