@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
@@ -139,6 +140,4 @@ def load_encoder() -> MiniLM:
 def import_runtime() -> ModuleType:
     """onnxruntime, which else begins at its import to tell its maker about this machine."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    return onnxruntime
+    return import_module("onnxruntime")
