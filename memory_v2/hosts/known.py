@@ -57,7 +57,7 @@ CLAUDE_CODE = Host(
     "claude-code",
     "Claude Code",
     here=("{claude}", "{claude_json}/.claude.json"),
-    then="start a new session; /mcp lists the server",
+    then="start a new session, and approve the server of a project, which Enter alone refuses; /mcp lists it",
     servers=("{claude_json}/.claude.json", "{project}/.mcp.json"),
     entry=_typed,
     hooks=("{claude}/settings.json", "{project}/.claude/settings.local.json"),  # the path is of this machine
@@ -134,7 +134,7 @@ QWEN_CODE = Host(
     "qwen-code",
     "Qwen Code",
     here=("{home}/.qwen",),
-    then="start a new session; /mcp lists the server",
+    then="start a new session, after 'qwen mcp approve' for the server of a project; /mcp lists it",
     servers=("{home}/.qwen/settings.json", "{project}/.qwen/settings.json"),
     entry=_trusted,
     hooks=("{home}/.qwen/settings.json", "{project}/.qwen/settings.json"),

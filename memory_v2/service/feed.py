@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
+from functools import lru_cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 
@@ -26,6 +28,8 @@ KEPT = 2_000
 """Events that a process keeps at hand for all its streams."""
 AT_ONCE = 500
 """Events that one look reads."""
+LATEST = 16
+"""Events whose text is kept, so that it is written once for all who listen: 64 MB at most."""
 POLL_SECONDS = 0.25
 """How often the store is asked without a hint: what other processes write to one file is seen so late at most."""
 GATHER_SECONDS = 0.005
@@ -129,7 +133,8 @@ class Feed:
     async def wait(self, seconds: float) -> None:
         """Until there is something new, or the time is over."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), seconds)
+            async with asyncio.timeout(seconds):  # `wait_for` would make a task for each stream and event
+                await self._changed.wait()
 
     def cursor(self, position: int) -> str:
         """A place in the events as clients keep it."""
@@ -146,10 +151,24 @@ class Feed:
         return int(position) if dropped <= int(position) <= newest else None
 
 
-def envelope(event: Event, cursor: str) -> dict[str, Any]:
+class Message(NamedTuple):
+    """What a listener gets: its kind, the cursor after it, and all of it as JSON."""
+
+    kind: str
+    cursor: str
+    text: str
+
+
+def _message(kind: str, cursor: str, **members: Any) -> Message:
+    document = {**members, "event": kind, "cursor": cursor}
+    return Message(kind, cursor, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+
+
+@lru_cache(maxsize=LATEST)
+def _envelope(event: Event, cursor: str) -> Message:
     """An event as CloudEvents 1.0 has it, which also reads as the specification's: `event`, `level`, `data`."""
     level = {"level": event.body["level"]} if "level" in event.body else {}
-    return {
+    document = {
         "specversion": "1.0",
         "id": event.id,
         "source": "/api/v1/memory",
@@ -158,11 +177,10 @@ def envelope(event: Event, cursor: str) -> dict[str, Any]:
         "time": iso(event.at),
         "datacontenttype": "application/json",
         "sequence": f"{event.position:020d}",
-        "cursor": cursor,
-        "event": event.type,
         **level,
         "data": event.body["data"],
     }
+    return _message(event.type, cursor, **document)
 
 
 def wanted(event: Event, wish: Subscribe) -> bool:
@@ -178,16 +196,16 @@ def wanted(event: Event, wish: Subscribe) -> bool:
 
 async def stream(
     feed: Feed, keys: Keys, metrics: Metrics, caller: Caller, wish: Subscribe, cursor: str
-) -> AsyncIterator[dict[str, Any]]:
+) -> AsyncIterator[Message]:
     """What a listener is told: first `subscribed`, then each event after the cursor once and in order, then what
     happens; or `resync_required`, with the cursor from which to go on once the state is loaded again."""
     found = await feed.place(cursor)
     if found is None:
         metrics.resyncs.inc()
         found = await feed.present()
-        yield {"event": "resync_required", "cursor": feed.cursor(found)}
+        yield _message("resync_required", feed.cursor(found))
     position = found
-    yield {"event": "subscribed", "cursor": feed.cursor(position)}
+    yield _message("subscribed", feed.cursor(position))
     silent = 0.0
     while not feed.is_closed:
         if not keys.remembered(caller.key_id) and not await run_in_threadpool(keys.is_valid, caller):
@@ -196,7 +214,7 @@ async def stream(
         if events is None:
             metrics.resyncs.inc()
             position = await feed.present()
-            yield {"event": "resync_required", "cursor": feed.cursor(position)}
+            yield _message("resync_required", feed.cursor(position))
             continue
         for event in events:
             position = event.position
@@ -204,10 +222,10 @@ async def stream(
             if seen and wanted(event, wish):
                 silent = 0.0
                 metrics.lag.observe(max(0.0, feed.now() - event.at))
-                yield envelope(event, feed.cursor(position))
+                yield _envelope(event, feed.cursor(position))
         if not events:
             await feed.wait(CHECK_SECONDS)
             silent += CHECK_SECONDS
             if silent >= PING_SECONDS:
                 silent = 0.0
-                yield {"event": "ping", "cursor": feed.cursor(position)}
+                yield _message("ping", feed.cursor(position))

@@ -62,7 +62,7 @@ EVENTS_LOCK = 5_719_437_002
 that a reader's cursor never passes one that commits late. It is taken last, just before the commit."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """A committed change: `position` is its place in the order of all. Who may see it is as for the record."""
 

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.sync.connection import Connection
 
-from memory_v2.service.feed import POLL_SECONDS
+from memory_v2.service.feed import POLL_SECONDS, _envelope
 from tests.service.conftest import Mark
 from tests.service.own_servers import until
 from tests.service.running import BASE, Running, running
@@ -136,6 +136,18 @@ def test_commits_are_followed_only_while_somebody_listens_and_nobody_misses_one(
             assert [told(listening)["data"]["changes"]["content"]["n"] for _ in range(2)] == [3, 4]
             write(5)
             assert told(listening)["data"]["changes"]["content"]["n"] == 5
+
+
+def test_an_event_is_written_once_for_all_who_listen(shared: Running, tenant: str) -> None:
+    hawk = shared.client("hawk", tenant)
+    with socket(shared, hawk) as one, socket(shared, hawk) as two, socket(shared, hawk) as three:
+        for listening in (one, two, three):
+            assert told(listening)["event"] == "subscribed"
+        before = _envelope.cache_info()
+        hawk.post("/entries", json={"data": {"content": {"n": 1}}})
+        assert len({three.recv(timeout=10), two.recv(timeout=10), one.recv(timeout=10)}) == 1
+        after = _envelope.cache_info()
+    assert (after.misses - before.misses, after.hits - before.hits) == (1, 2)
 
 
 def test_nobody_is_told_what_he_may_not_read(shared: Running, tenant: str) -> None:

@@ -112,8 +112,7 @@ async def _as_sse(parts: Parts, caller: Caller, wish: Subscribe, cursor: str) ->
     with parts.metrics.sockets.track_inprogress(), parts.feed.listening():
         try:
             async for message in stream(parts.feed, parts.keys, parts.metrics, caller, wish, cursor):
-                data = json.dumps(message, ensure_ascii=False)
-                yield f"id: {message['cursor']}\nevent: {message['event']}\ndata: {data}\n\n"
+                yield f"id: {message.cursor}\nevent: {message.kind}\ndata: {message.text}\n\n"
         except Problem as problem:
             yield f"event: error\ndata: {json.dumps(problem.document('')['error'])}\n\n"
 
@@ -132,7 +131,7 @@ async def socket(websocket: WebSocket) -> None:
             await admitted(parts, caller)
             cursor, wish = await _asked(parts, caller, websocket)
             async for message in stream(parts.feed, parts.keys, parts.metrics, caller, wish, cursor):
-                await websocket.send_json(message)
+                await websocket.send_text(message.text)
             await websocket.close(1012)  # the service restarts: come again with the cursor
         except WebSocketDisconnect:
             pass
