@@ -10,7 +10,7 @@ import click
 
 from memory_v2 import __version__
 from memory_v2.cli.chosen import ChosenMemory
-from memory_v2.cli.edge import Program
+from memory_v2.cli.edge import Group, Program
 from memory_v2.cli.verb import WHICH_MEMORY, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
@@ -39,7 +39,7 @@ COMMANDS = {"view": "view", "serve": "agents"}
 """Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
 
 
-class Verbs(click.Group):
+class Verbs(Group):
     """The verbs of a group, by purpose. The module of a verb is imported when it is asked for."""
 
     command_class = Verb
@@ -75,18 +75,11 @@ class Verbs(click.Group):
             self.commands[name] = loaded(self._modules[name], f"{self._prefix}{name}", name)
         return self.commands.get(cmd_name)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; for --json before the verb, the error says where it goes."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name != "--json":
-                raise
-            raise click.UsageError(f"--json goes after the verb: {ctx.command_path} VERB --json", ctx) from error
-
 
 class Commands(Program):
     """The commands. Those of a module of their own are imported when they are asked for."""
+
+    below = "memory VERB"
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """`memory` and `notes`, then the others."""

@@ -54,7 +54,23 @@ def _as_utf8(argument: str) -> str:
     return os.fsencode(argument).decode("utf-8", "surrogateescape")
 
 
-class Program(click.Group):
+class Group(click.Group):
+    """A group of verbs, or of groups of them."""
+
+    below = "VERB"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; for --json before the verb, the error says where it goes."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name != "--json":
+                raise
+            where = f"{ctx.command_path} {self.below} --json"
+            raise click.UsageError(f"--json goes after the verb: {where}", ctx) from error
+
+
+class Program(Group):
     """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:

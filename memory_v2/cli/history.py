@@ -28,6 +28,7 @@ from memory_v2.cli.output import (
 )
 from memory_v2.cli.show import changed, label, plan_lines, renders, show
 from memory_v2.cli.verb import Most, TextFile, Words, Yes, given_text, misuse, verb
+from memory_v2.errors import NotAllowed
 from memory_v2.memory import Memory
 from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.serialize import document
@@ -208,18 +209,21 @@ def undo(memory: Memory, revision: str | None, yes: Yes = False) -> Iterator[Out
     memory.entries.store.pick_up_last()  # it may be what is to be undone
     newest = (one for one in memory.history() if one.is_next)  # what `Memory.undo` undoes if no operation is named
     operation = memory.show(revision)[0] if revision not in (None, "last") else next(newest, None)
-    # What the question named is undone, even if somebody writes meanwhile; where nothing can be, the refusal is told.
-    if operation is not None and not operation.undone_by:
+    if operation is None:
+        raise NotAllowed("there is nothing to undo")
+    # What the question named is undone, even if somebody writes meanwhile.
+    if not operation.undone_by:
         extent = counted(len(operation.paths), "page")
         if not confirmed(f"Undo {_named(operation)}, with {extent}?", yes, "nothing was undone"):
             return
     with working("undoing"):
-        result = memory.undo(operation.id if operation else None)
-    sentence = f"undone: {_named(operation)}" if operation else "undone"
-    yield from changed(result, sentence, *_pages(result, "as before"), operation=operation)
+        result = memory.undo(operation.id)
+    yield from changed(result, f"undone: {_named(operation)}", *_pages(result, "as before"), operation=operation)
     following = next((one for one in memory.history() if one.is_next), None)
     if revision in (None, "last") and following:
         yield Hint(f"another undo would undo {_named(following)}")
+    for change in result.revisions:
+        yield Hint(f"'silica memory undo {change.revision.id[:SHORT]}' takes this back")
 
 
 @verb(Memory.restore, "revision", "path")

@@ -48,7 +48,6 @@ from memory_v2.tree.path import is_entry
 BATCH = 200
 """How many revisions are read before their lines are stored: a few thousand lines."""
 
-_RESTORE = "restore"
 UNDATED = 0
 """The day of what has none that is known: it is before all others."""
 
@@ -218,7 +217,7 @@ def read_lines(tables: sqlite3.Connection, lines: Iterable[int]) -> dict[int, Li
 
 
 def _step(revision: Revision, changes: Iterable[PageChange]) -> Step:
-    brings_back = bool(revision.undoes) or revision.kind in (EXTERNAL, _RESTORE)
+    brings_back = revision.brings_back or revision.kind == EXTERNAL
     return Step(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
@@ -278,7 +279,7 @@ def settled(context: Context, result: Result) -> Result:
 @operation("blame")
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     """Every line of a page with the revision that wrote it, on whichever page that was: a split, a merge or a new name
-    only moves it. Raises `PageNotFound`."""
+    only moves it, and an undo or a restore only brings it back. Raises `PageNotFound`."""
     recorded = _history(context)
     path = page_path(path)
     refresh(context)
@@ -311,12 +312,17 @@ def _states(recorded: History, path: str, known: dict[str, list[_Blamed]]) -> li
     """A page after each revision that changed it, oldest first; read once for each page."""
     if path not in known:
         known[path] = []
-        lines: list[str] = []
-        brought: list[Revision | None] = []
+        state = _Blamed(None, [], [])
+        gone: dict[str, Revision | None] = {}
         for revision, data in recorded.states(path):
             after = split_lines(decode(data)) if data is not None else []
-            lines, brought = _brought(lines, brought, after, revision)
-            known[path].append(_Blamed(revision, lines, brought))
+            gone |= _lines_that_left(state, after)
+            lines, brought = _brought(state.lines, state.brought, after, revision)
+            if revision.brings_back:
+                pairs = zip(lines, brought, strict=True)
+                brought = [gone.get(line, one) if one is revision else one for line, one in pairs]
+            state = _Blamed(revision, lines, brought)
+            known[path].append(state)
     return known[path]
 
 
@@ -328,9 +334,11 @@ def _written_by(
     if revision.id not in left:
         changes = () if revision.is_first else recorded.difference(recorded.before(revision.id), revision.id)
         left[revision.id] = {
-            change.path: _lines_that_left(_states(recorded, change.path, known), revision)
+            change.path: _lines_that_left(before, after.lines)
             for change in changes
-            if change.before is not None and not is_entry(change.path)  # a new page has lost nothing
+            if not is_entry(change.path)
+            for before, after in pairwise(_states(recorded, change.path, known))
+            if after.revision == revision
         }
     for other, lines in left[revision.id].items():
         if other != path and line in lines:
@@ -339,13 +347,9 @@ def _written_by(
     return revision
 
 
-def _lines_that_left(states: Sequence[_Blamed], revision: Revision) -> Mapping[str, Revision | None]:
-    """The lines that a page has fewer of after a revision, each with the revision that brought the first of it."""
-    at = next((place for place, state in enumerate(states) if state.revision == revision), 0)
-    if not at:
-        return {}
-    before = states[at - 1]
-    fewer = Counter(before.lines) - Counter(states[at].lines)
+def _lines_that_left(before: _Blamed, after: list[str]) -> dict[str, Revision | None]:
+    """The lines that a page has fewer of `after` a change, each with the revision that brought the first of it."""
+    fewer = Counter(before.lines) - Counter(after)
     pairs = zip(reversed(before.lines), reversed(before.brought), strict=True)  # of equal lines the first comes last
     return {line: brought for line, brought in pairs if line in fewer}
 

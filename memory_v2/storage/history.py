@@ -18,6 +18,7 @@ EDITED = "edited by hand: "
 IMPORT = "import"
 """The kind of a revision of an import: what it brings was not said on its day."""
 
+RESTORE = "restore"
 FORGET = "forget"
 """The kind of a revision that says that something was forgotten. It changes no page: the revisions before it do not
 have it either."""
@@ -52,6 +53,11 @@ class Revision:
     text: str = ""
     agent: str = ""
     is_first: bool = field(default=False, compare=False)
+
+    @property
+    def brings_back(self) -> bool:
+        """Whether it makes pages what they were: an undo, or a restore."""
+        return bool(self.undoes) or self.kind == RESTORE
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it."""

@@ -144,6 +144,7 @@ def test_options_in_the_wrong_place_are_told_the_right_one(program: Program) -> 
     before_the_verb = program.quick("--json", "ls")
     assert before_the_verb.code == 2
     assert "goes after the verb" in before_the_verb.json["error"]["message"]
+    assert "after the verb: silica memory VERB --json" in program.silica("--json", "memory", "ls").err
     assert_sentence(program.silica("write", "x"), 2, "'silica memory write'")
     assert_sentence(program.silica("--bogus"), 2, "--bogus")
 

@@ -41,6 +41,7 @@ def test_where_nothing_was_done_yet_that_is_said_and_nothing_is_made(program: Pr
     assert program.done("history") == ""
     assert program.quick("history", "--json").json == {"operations": []}
     assert "nothing to pack" in program.done("gc")
+    assert_sentence(program.quick("undo", "--yes"), 2, "there is nothing to undo")
     assert not program.folder.exists()
 
 
@@ -403,6 +404,22 @@ def test_each_line_is_told_with_what_brought_it(written: Program) -> None:
     assert told["lines"][0].keys() == {"line", "text", "id", "when", "kind", "decided_by"}
     assert told["lines"][-1]["id"].startswith(outside)
     assert "Grace writes compilers" in written.done("blame")
+
+
+def test_a_line_that_was_brought_back_is_of_who_wrote_it(program: Program) -> None:
+    program.done("write", "Ada leads the team.")
+    ada = newest(program)
+    program.done("write", "--mode", "append", "Bob cooks on Fridays.")
+    bob = newest(program)
+    program.done("undo", "--yes")
+    program.done("undo", newest(program), "--yes")
+    program.done("write", "--mode", "append", "Cy sings.")
+    program.done("restore", bob, "--yes")
+    told = [line.split("\t", 5) for line in program.done("blame").splitlines()]
+    assert {line[5]: line[0] for line in told if line[5].endswith(".")} == {
+        "Ada leads the team.": ada,
+        "Bob cooks on Fridays.": bob,
+    }
 
 
 def test_on_a_terminal_long_lines_of_a_page_are_cut(written: Program) -> None:

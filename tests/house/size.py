@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import mean, median
 
@@ -17,6 +18,7 @@ OURS = "memory_v2"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache
 def modules(root: Path) -> dict[str, ast.Module]:
     """The modules of the product by name, parsed. What a symlink leads to is counted where it is."""
     files = [*(root / OURS).rglob("*.py"), *((root / "migrate").rglob("*.py"))]

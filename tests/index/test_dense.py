@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -265,6 +266,14 @@ def test_nothing_of_it_is_loaded_where_it_is_off(tmp_path: Path) -> None:
         "print(sys.modules.keys() & {'numpy', 'onnxruntime'})"
     )
     assert subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_the_encoder_tells_nobody_that_it_is_used(tmp_path: Path) -> None:
+    """onnxruntime keeps a number of the device and what it would send in the home folder, from its import on."""
+    load = "from memory_v2.index.dense.encoder import import_runtime; import_runtime()"
+    home = {name: str(tmp_path) for name in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_CACHE_HOME")}
+    subprocess.run([sys.executable, "-c", load], env=os.environ | home, check=True)
+    assert [*tmp_path.rglob("*")] == []
 
 
 def test_the_setting_is_on_or_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -23,10 +23,8 @@ from memory_v2.text.lists import irregular, kinds, stopwords, synonyms
 from memory_v2.text.words import words
 from tests.tree.texts import STEADY
 
-_EVERY_CATEGORY = [
-    next(chr(c) for c in range(sys.maxunicode, -1, -1) if unicodedata.category(chr(c)) == category)
-    for category in sorted({unicodedata.category(chr(c)) for c in range(0x30000)} - {"Cs"})
-]
+_LAST_OF = {unicodedata.category(chr(c)): chr(c) for c in range(sys.maxunicode + 1)}
+_EVERY_CATEGORY = [_LAST_OF[category] for category in sorted(_LAST_OF.keys() - {"Cs"})]
 _odd = st.text(st.sampled_from([*_EVERY_CATEGORY, *"a1 _.'’ʼ\u0300\u0301\u0308\u200b\u200d\ufeff\0\n日é"]), max_size=12)
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.installed import WrongModel, model_file
 from memory_v2.text.words import composed
+
+if TYPE_CHECKING:
+    import onnxruntime
 
 FIRST, LAST, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 """The pieces before and after every text, and the one for a word that cannot be put together."""
@@ -126,6 +131,13 @@ def load_encoder() -> MiniLM:
     data = file.read_bytes()
     if (found := sha256(data).hexdigest()) != DIGEST:
         raise WrongModel(f"{file} is not the model that this version knows: its SHA-256 is {found}")
-    options = onnxruntime.SessionOptions()
+    runtime = import_runtime()
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return MiniLM(onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
+    return MiniLM(runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
+
+
+def import_runtime() -> ModuleType:
+    """onnxruntime, which else begins at its import to tell its maker about this machine."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    return import_module("onnxruntime")
