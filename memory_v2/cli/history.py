@@ -222,8 +222,8 @@ def undo(memory: Memory, revision: str | None, yes: Yes = False) -> Iterator[Out
     following = next((one for one in memory.history() if one.is_next), None)
     if revision in (None, "last") and following:
         yield Hint(f"another undo would undo {_named(following)}")
-    for change in result.revisions:
-        yield Hint(f"'silica memory undo {change.revision.id[:SHORT]}' takes this back")
+    if result.revisions:  # a split that followed is of the same operation
+        yield Hint(f"'silica memory undo {result.revisions[0].revision.id[:SHORT]}' takes this back")
 
 
 @verb(Memory.restore, "revision", "path")
