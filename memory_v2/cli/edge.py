@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from memory_v2.cli.output import drop_output, out, out_json, tell
+from memory_v2.cli.output import did_you_mean, drop_output, out, out_json, tell
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,
@@ -168,7 +168,7 @@ def error_document(error: Exception) -> dict[str, str]:
 def _sentence(error: Exception, code: int) -> str:
     if isinstance(error, PageNotFound):
         if error.similar:
-            return f"{error}; did you mean {' or '.join(map(repr, error.similar))}?"
+            return f"{error}; {did_you_mean(error.similar)}"
         return f"{error}; " + (error.hint or "'silica memory ls' lists all pages")
     if isinstance(error, click.ClickException):
         words = " ".join(error.format_message().split()).rstrip(".")

@@ -158,6 +158,11 @@ def named(names: Sequence[str], most: int = 6) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
+def did_you_mean(names: Iterable[str]) -> str:
+    """The question after a name that may be misspelled."""
+    return f"did you mean {' or '.join(map(repr, names))}?"
+
+
 def diff_lines(text: str) -> Iterator[str]:
     """A unified diff, line by line. A carriage return is escaped: it may be the only difference."""
     colours = {"+": "green", "-": "red", "@": "cyan"}

@@ -17,6 +17,7 @@ from memory_v2.cli.output import (
     Notice,
     Output,
     confirmed,
+    did_you_mean,
     diff_lines,
     is_asked,
     named,
@@ -89,10 +90,10 @@ def write(
     if (
         path is not None
         and result.has_made(page := page_path(path))
-        and (meant := misspelled(page, (p.path for p in memory.list_files())))
+        and (meant := misspelled(page, memory.storage.list_files()))
     ):
         undo = "" if dry_run else " 'silica memory undo' takes it back"
-        yield Notice(f"{page} is a new page; did you mean {' or '.join(map(repr, meant))}?{undo}")
+        yield Notice(f"{page} is a new page; {did_you_mean(meant)}{undo}")
     for secret in result.secrets:
         yield Notice(f"{result.path}: {secret}")
     yield from degraded(result)

@@ -163,7 +163,7 @@ def write_memory(
         said = f"Nothing was written: the memory says this already, on {named(result.said_in or [result.path])}."
         return Answer(with_notes(said, result), document)
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
-    if path and result.has_made(path) and (meant := misspelled(path, (page.path for page in memory.list_files()))):
+    if path and result.has_made(path) and (meant := misspelled(path, memory.storage.list_files())):
         said += f" That page is new; did you mean {named(meant)}?"
     if result.new_files:
         said += f" A page had grown too large and was divided; new pages: {named(result.new_files)}."
