@@ -92,7 +92,7 @@ def leading_date(text: str) -> Span | None:
     return _leading(text[:4000].lstrip().partition("\n")[0][:200])
 
 
-@lru_cache(100)  # each text of an index is asked for its own day, and for the day that it speaks of
+@lru_cache(4096)  # each text of an index is asked for its own day, and for the day that it speaks of
 def _leading(line: str) -> Span | None:
     if not may_have_year(line):
         return None
