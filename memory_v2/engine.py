@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memory_v2.index.store import Store
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context, Runner
-    from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.imports import ImportBatch, ImportResult
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
@@ -173,7 +173,7 @@ class Engine:
         with operations.dry_run.dry_run(self.context) as context:
             return runner.run(context, info(operation).name, lambda own: operation(own, *args, **kwargs), arguments)
 
-    def import_batch(self, batch: Batch) -> ImportResult:
+    def import_batch(self, batch: ImportBatch) -> ImportResult:
         """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
         act = partial(operations.imports.import_batch, batch=batch)
         self.recovery.attempt(for_change=True)

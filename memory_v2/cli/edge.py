@@ -54,7 +54,7 @@ def _as_utf8(argument: str) -> str:
     return os.fsencode(argument).decode("utf-8", "surrogateescape")
 
 
-class Group(click.Group):
+class VerbGroup(click.Group):
     """A group of verbs, or of groups of them."""
 
     below = "VERB"
@@ -70,7 +70,7 @@ class Group(click.Group):
             raise click.UsageError(f"--json goes after the verb: {where}", ctx) from error
 
 
-class Program(Group):
+class Program(VerbGroup):
     """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:

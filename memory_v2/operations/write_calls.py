@@ -21,7 +21,7 @@ class ReadPages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PlaceBlocks:
     blocks: NewBlocks
     page: PagePath
     after: Annotated[
@@ -39,7 +39,7 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Insert:
+class InsertText:
     page: PagePath
     after: Annotated[int, Argument("block in front of it; 0: below the title", ge=0)]
     text: OwnWords
@@ -77,7 +77,7 @@ class RewritePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class AlreadySaid:
     page: PagePath
     blocks: PageBlocks
 
@@ -85,7 +85,7 @@ class Said:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingNew:
     blocks: NewBlocks
-    said_in: Annotated[list[Said], Argument("where it stands already")] = field(default_factory=list)
+    said_in: Annotated[list[AlreadySaid], Argument("where it stands already")] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,5 +94,5 @@ class Describe:
     description: Description
 
 
-Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew | Describe
+WriteCall: TypeAlias = PlaceBlocks | Replace | InsertText | Remove | CreatePage | RewritePage | NothingNew | Describe
 """A call that decides something. A decision is a sequence of calls."""

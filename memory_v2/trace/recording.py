@@ -27,7 +27,7 @@ from memory_v2.models.base import (
     Reply,
     StopReason,
     ToolCall,
-    ToolResult,
+    ToolMessage,
     UserMessage,
     hidden,
     long_enough,
@@ -81,7 +81,7 @@ class Trace:
 
     def said(self, message: Message, in_words: bool) -> None:
         """Appends what a model is shown."""
-        if isinstance(message, UserMessage | ToolResult):
+        if isinstance(message, UserMessage | ToolMessage):
             self.add("message", template=message.prompt.template, **message_data(message, in_words))
 
     def answered(self, reply: Reply, seconds: float) -> None:
@@ -114,7 +114,7 @@ def message_data(message: Message, in_words: bool = True) -> dict[str, Any]:
     match message:
         case UserMessage(prompt):
             return {"role": "user"} | ({"text": prompt.text} if in_words else {})
-        case ToolResult(call, prompt, is_error):
+        case ToolMessage(call, prompt, is_error):
             text = {"text": prompt.text} if in_words else {}
             return {"role": "tool", "name": str(call.name), **text, "error": is_error}
         case _:
