@@ -32,7 +32,7 @@ from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, prefixes
 from memory_v2.tree.source import NO_SOURCE, NO_TEXT, Source
-from memory_v2.tree.source_lines import gathered, headed_days, left_days, of_one_source, signed, signed_each, with_days
+from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 
 
 class Draft:
@@ -286,7 +286,9 @@ def keep_sources(draft: Draft, divided: Page) -> None:
     that did not come along."""
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
-    headed = headed_days(divided.blocks)
+    new = {path: page for path, page in draft.staged.items() if page is not None and draft.before(path) is None}
+    parts = [page for page in new.values() if page.piece is None and _has_text(page)]
+    days_of = dict(zip((part.path for part in parts), left_days(divided, parts), strict=True))
     for path, page in list(draft.staged.items()):
         if page is None:
             continue
@@ -294,9 +296,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
         if before is None:
             own = Source(source.name, page_source(page).day or source.day)
             kept = page.stamped(now, **own.properties) if own else page
-            has_text = any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
-            if page.piece is None and has_text:  # a page that only lists the pieces of a large block has none
-                days = left_days(divided, headed, page)
+            if path in days_of:
+                days = days_of[path]
                 kept = of_one_source(gathered(kept, [with_days(whole, days) if days else whole]))
         elif page.piece is not None:
             continue
@@ -304,6 +305,11 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             kept = gathered(page, [divided] if path == divided.path else [before, divided])
         if kept is not draft.staged[path]:
             draft.put(kept)
+
+
+def _has_text(page: Page) -> bool:
+    """Whether a page has text of its own: one that only lists the pieces of a large block has none."""
+    return any(block.kind not in NO_TEXT for block in page.blocks[page.top :])
 
 
 MAX_MOVED = 300

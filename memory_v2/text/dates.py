@@ -69,10 +69,27 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
     A year alone counts after a preposition ("in 2022"). Dates that do not exist are skipped, and so are dates whose day
     and month could be swapped (03/04/2026).
     """
-    return [*_found(text)] if may_have_year(text) else []
+    if not may_have_year(text):
+        return []
+    return [*(_of_a_line(text) if len(text) <= MAX_LINE else _of_a_text(text))]
 
 
-@lru_cache(16)  # each text of an index is asked for its first day, for its last one, and whether it has any
+MAX_LINE = 400
+"""Up to how many characters a text is taken for a line, of which many are kept."""
+
+
+@lru_cache(4096)
+def _of_a_line(text: str) -> Sequence[tuple[Span, int, int]]:
+    """The dates of a line, which is read again when its page is divided, described and indexed."""
+    return _found(text)
+
+
+@lru_cache(16)
+def _of_a_text(text: str) -> Sequence[tuple[Span, int, int]]:
+    """The dates of a text, which is asked in turn for its first day, for its last one, and whether it has any."""
+    return _found(text)
+
+
 def _found(text: str) -> Sequence[tuple[Span, int, int]]:
     claims: list[tuple[int, int, Span | None]] = []
     for start, end in _near_years(text):
@@ -92,7 +109,7 @@ def leading_date(text: str) -> Span | None:
     return _leading(text[:4000].lstrip().partition("\n")[0][:200])
 
 
-@lru_cache(100)  # each text of an index is asked for its own day, and for the day that it speaks of
+@lru_cache(4096)  # each text of an index is asked for its own day, and for the day that it speaks of
 def _leading(line: str) -> Span | None:
     if not may_have_year(line):
         return None

@@ -14,6 +14,7 @@ from memory_v2.text.amounts import counted, size
 from memory_v2.text.words import plain, shorten
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import parse_page
+from memory_v2.tree.source import is_source_line
 
 if TYPE_CHECKING:
     from memory_v2.operations.history import PastOperation
@@ -170,9 +171,10 @@ def near(lines: Iterable[SimilarLine]) -> str:
 
 
 def _lines(path: str, data: bytes | None, spelled: dict[str, str]) -> list[str]:
-    """The lines of a page without markup; `spelled` gets each to the letter."""
+    """The lines that people wrote on a page, without markup; `spelled` gets each to the letter."""
     page, lines = parse_page(path, decode(data or b"")), list[str]()
-    for text in (block.text for block in page.blocks if block.kind != "front matter"):
+    said = (block for block in page.blocks if block.kind != "front matter" and not is_source_line(block))
+    for text in (block.text for block in said):
         for line in split_lines(text):
             if told := plain(line).lstrip("# "):
                 spelled.setdefault(told, readable(line).strip().lstrip("# "))

@@ -135,17 +135,23 @@ def headed_days(blocks: Sequence[Block]) -> list[Span | None]:
     return found
 
 
-def left_days(divided: Page, was: Sequence[Span | None], part: Page) -> dict[int, date]:
-    """The days that blocks of a divided page have of a heading that did not come along to a part of it, by number;
-    `was` are the days that they had."""
+def left_days(divided: Page, parts: Sequence[Page]) -> list[dict[int, date]]:
+    """For each part of a divided page the days that its blocks had of a heading that did not come along, by the numbers
+    that the blocks had."""
+    was = headed_days(divided.blocks)
     if not any(was):
-        return {}
-    now = headed_days(part.blocks)
-    return {
-        number: day
-        for number, block, told in zip(_origins(divided.blocks, part.blocks), part.blocks, now, strict=True)
-        if number and block.kind not in NO_TEXT and was[number - 1] != told and (day := one_day(was[number - 1]))
-    }
+        return [{} for _ in parts]
+    # All parts are compared at once: each alone with the whole would be quadratic.
+    origins = iter(_origins(divided.blocks, [block for part in parts for block in part.blocks]))
+    return [
+        {
+            number: day
+            for block, now in zip(part.blocks, headed_days(part.blocks), strict=True)
+            if (number := next(origins)) and block.kind not in NO_TEXT and was[number - 1] != now
+            if (day := one_day(was[number - 1]))
+        }
+        for part in parts
+    ]
 
 
 def one_day(span: Span | None) -> date | None:

@@ -167,6 +167,15 @@ def test_parts_by_size_are_named_by_a_heading_and_never_by_a_number() -> None:
     assert all(part in text and "," not in part for page in below for part in page.title.split(" to "))
 
 
+def test_a_page_many_times_too_large_is_divided_by_size_in_one_step() -> None:
+    memory = offline()
+    text = "- tea and cake\n" * 9_000
+    parts = memory.write(text, "teas").new_files[1:]
+    assert len(parts) == 17
+    assert {path.count("/") for path in parts} == {1}
+    whole(memory, text, DEFAULT_THRESHOLD)
+
+
 def test_the_newest_days_stay_in_front() -> None:
     memory = offline(SMALL)
     for day in range(1, 20):

@@ -495,6 +495,14 @@ def test_words_are_replaced_to_the_letter_and_the_answer_quotes_what_is_gone(mem
     assert "Ada" not in answer.text
 
 
+def test_the_line_that_tells_where_replaced_words_came_from_is_not_quoted_as_words(memory: Memory) -> None:
+    for day, words in (("2026-01-12", "Rent is 1,465 euros."), ("2026-02-03", "Broadband costs 29 euros.")):
+        told(memory, "write_memory", content=words, path="flat", source="Ada", date=day)
+    answer = dispatch(memory, "replace_in_memory", {"path": "flat", "old": "29", "new": "31", "source": "Ben"})
+    assert "*Source: Ben" in memory.read("flat") and "2026-02-03" not in memory.read("flat")
+    assert "Before: 'Broadband costs 29 euros.'." in answer.text
+
+
 @pytest.mark.parametrize("old", ["Mondays", "s", ""])
 def test_words_that_do_not_stand_there_once_are_refused_and_nothing_changes(memory: Memory, old: str) -> None:
     told(memory, "write_memory", content="Silica deploys on Tuesdays.", path="silica")

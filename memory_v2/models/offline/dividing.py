@@ -12,7 +12,7 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.likeness import Likeness, middle_of, vectors
-from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, Group, MeasuredPage
+from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, MAX_RUNS, Group, MeasuredPage
 from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name, keyword_line
 from memory_v2.models.offline.outline import MAX_SECTION_SHARE, OF_A_LOG, Section, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
@@ -128,7 +128,7 @@ def _by_likeness(page: MeasuredPage) -> Division:
     told = [unit for unit, vector in zip(units, found, strict=False) if vector]
     points += [vector for vector in found[: len(units)] if vector]
     different = len({frozenset(vector) for vector in points[there:]})
-    most, likeness = max(0, page.most_children - there), Likeness(points, weights)
+    most, likeness = max(0, page.room_for(MAX_CHILDREN) - there), Likeness(points, weights)
     for size in NOTES_TO_A_GROUP:
         count = there + min(most, max(FEWEST_GROUPS, different // size))
         groups = []
@@ -149,7 +149,7 @@ def _by_likeness(page: MeasuredPage) -> Division:
 
 def _by_size_and_links(page: MeasuredPage) -> ToolCall:
     """Splits by size, into as many children as the page has room to list. If that is not enough, links move too."""
-    brief, room = page.brief, page.most_children
+    brief, room = page.brief, page.room_for(MAX_RUNS)
     for links_too in (False, True) if page.page.children else (False,):
         for count in (room, *(count for count in (4, 3, 2) if count < room)):
             names = Names(brief)

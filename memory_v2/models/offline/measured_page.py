@@ -25,6 +25,9 @@ MAX_CHILD_SHARE = 0.75
 it."""
 MAX_CHILDREN = 12
 """Limits the new children of one split: more lines under `## Links` are hard to choose from."""
+MAX_RUNS = 24
+"""Limits the children of a split by size: they are runs of the text in its order, so more lines of them can be looked
+through."""
 LINK_BYTES = 230
 """An estimate of one line under `## Links` in bytes, without the path of the parent: a name and a description."""
 LEAST_ALIKE = 4
@@ -142,11 +145,10 @@ class MeasuredPage:
         """The size of the lines under `## Links`, in bytes."""
         return sum(len(encode(link.line)) for link in self.page.children)
 
-    @property
-    def most_children(self) -> int:
-        """How many new children the page has room to list."""
+    def room_for(self, most: int) -> int:
+        """How many new children the page has room to list, up to `most`."""
         room = self.brief.target - (self.page.size - self.size(self.body))
-        return max(2, min(MAX_CHILDREN, room // self.listed))
+        return max(2, min(most, room // self.listed))
 
     def left(self, groups: Sequence[Group]) -> int:
         """The bytes left on the page when these groups move, including a link to each."""

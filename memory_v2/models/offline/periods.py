@@ -43,7 +43,7 @@ def _full_enough(page: MeasuredPage, periods: Mapping[str, Sequence[int]]) -> li
     """The periods in order; neighbours too small for a page of their own share one."""
     together: list[list[str]] = []
     size = 0
-    short = max(MIN_PERIOD_SHARE * page.brief.threshold, page.size(page.body) / page.most_children)
+    short = max(MIN_PERIOD_SHARE * page.brief.threshold, page.size(page.body) / page.room_for(MAX_CHILDREN))
     for name in sorted(periods):
         own = page.size(periods[name])
         alike = together and together[-1][0][:-3] == name[:-3] and not page.children.intersection([name, *together[-1]])
