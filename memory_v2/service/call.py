@@ -11,9 +11,11 @@ import json
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from memory_v2.agent.operation import asked_by
 from memory_v2.memory import Memory
@@ -21,7 +23,8 @@ from memory_v2.service import tables
 from memory_v2.service.access import TIERS, Caller
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem
-from memory_v2.service.store import Transaction
+from memory_v2.service.store import Store, Transaction
+from memory_v2.service.together import TakesLong
 
 IDEMPOTENCY_SECONDS = 86_400
 """How long the answer to an Idempotency-Key is kept, in seconds."""
@@ -56,7 +59,9 @@ class Call:
 
     @property
     def memory(self) -> Memory:
-        """The long-term memory of the tenant."""
+        """The long-term memory of the tenant, where a model may think."""
+        if self.transaction.is_shared:
+            raise TakesLong
         return self.parts.memories.of(self.caller.tenant)
 
     def match(self, read: Callable[[], Any] | None, required: bool = False) -> None:
@@ -107,10 +112,17 @@ def begun(request: Request, scope: str, operation: str) -> tuple[Caller, Parts]:
     return caller, request.app.state.parts
 
 
-def carry_out(
+async def carry_out(
     request: Request, scope: str, work: Callable[[Call], Answer], operation: str, writes: bool = True
 ) -> Response:
-    """Does the work of a request in one transaction, or raises; runs in a thread."""
+    """Does the work of a request in one transaction, or raises."""
+    done = partial(_done, request, scope, work, operation, writes)
+    store: Store = request.app.state.parts.store
+    response: Response = await (store.do(done) if writes else run_in_threadpool(done))
+    return response
+
+
+def _done(request: Request, scope: str, work: Callable[[Call], Answer], operation: str, writes: bool) -> Response:
     caller, parts = begun(request, scope, operation)
     key = _idempotency_key(request) if writes else ""
     running = _in_flight(parts, f"{caller.tenant}/{caller.key_id}/{key}" if key else "")

@@ -3,8 +3,8 @@
 All reads and writes of a tenant go through a `Transaction`, which knows the tenant and the time: a record of another
 tenant, or one whose time is over, does not exist for it. Events are rows of the same transaction.
 
-A commit does not wait for the disk: while one does, others would wait for its locks. What must be durable is then
-flushed by `Durable`, many commits by one flush, before anybody is told of it.
+What others get to know is durable. A commit of PostgreSQL does not wait for the disk: while one does, others would
+wait for its locks. The log is then flushed, many commits by one flush. SQLite has turns: see `together.py`.
 """
 
 from __future__ import annotations
@@ -12,54 +12,41 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, reduce
-from operator import add
 from pathlib import Path
 from typing import Any, Protocol
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Delete,
     Engine,
-    Insert,
-    Select,
     Table,
-    Update,
-    bindparam,
     create_engine,
     event,
     func,
     literal,
-    literal_column,
     or_,
     select,
-    true,
     tuple_,
-    union_all,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
+from starlette.concurrency import run_in_threadpool
 
-from memory_v2.service import tables
-from memory_v2.service.durable import FLUSH, Durable, durable
+from memory_v2.service import statements, tables
 from memory_v2.service.patience import Patience
 from memory_v2.service.problem import Problem
+from memory_v2.service.statements import EVENTS_LOCK, Statements
+from memory_v2.service.together import BUSY_SECONDS, TakesLong, Together, Turn
 
 Clock = Callable[[], float]
 Record = dict[str, Any]
 EVERY_TENANT = "*"
 """No tenant's name: for the service's own work over all of them, in row-level security too."""
-BUSY_SECONDS = 5.0
-"""How long a write waits for another one before the store counts as not available."""
-EVENTS_LOCK = 5_719_437_002
-"""The advisory lock of PostgreSQL under which events get their position: positions then become visible in order, so
-that a reader's cursor never passes one that commits late. It is taken last, just before the commit."""
+FLUSH = "SELECT pg_logical_emit_message(true, 'silica', '')"
+"""What makes PostgreSQL flush its log, when it is committed by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +84,10 @@ class Store:
         self.immediate: Callable[[Transaction], Immediate] = ImmediateRows
         self.on_commit: Callable[[], None] = lambda: None
         self.engine = _engine(url)
+        self._prepared = Statements(self.engine.dialect)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._patience = None if self.is_sqlite else Patience(self.engine)
-        self._make_durable: Durable = durable(self.engine)
-        self._writing = threading.Lock()
+        self._together = Together(self.engine) if self.is_sqlite else None
         self._epoch = ""
 
     @property
@@ -119,48 +106,72 @@ class Store:
             opened.connection.execute(tables.about.update().where(epoch).values(value=uuid.uuid4().hex[:8]))
         self._epoch = ""
 
+    async def do(self, work: Callable[[], Any]) -> Any:
+        """What the work returns or raises, which opens a transaction to write; it is done in a thread, on SQLite
+        together with other work."""
+        if self._together is None:
+            return await run_in_threadpool(work)
+        try:
+            return await self._together.do(work)
+        except TakesLong:
+            return await run_in_threadpool(work)
+
     @contextmanager
     def transaction(self, tenant: str, writes: bool = True) -> Iterator[Transaction]:
-        """All or nothing; what it has written is durable when it ends."""
-        if writes and self.is_sqlite:
-            if not self._writing.acquire(timeout=BUSY_SECONDS):
-                raise TimeoutError("the store is busy")
-            try:
-                with self._transaction(tenant, writes) as opened:
-                    yield opened
-            finally:
-                self._writing.release()
-        else:
+        """All or nothing. What it has written is durable when it ends; in a turn that is shared, when that ends."""
+        if not writes or self._together is None:
             with self._transaction(tenant, writes) as opened:
                 yield opened
-        if writes and self.is_sqlite:
-            self._make_durable()
-        if opened.events:
-            self.on_commit()
+        elif turn := self._together.turn:
+            with self._part(turn, tenant) as opened:
+                yield opened
+        else:
+            with self._together.begun() as turn, self._part(turn, tenant) as opened:
+                yield opened
 
     @contextmanager
     def _transaction(self, tenant: str, writes: bool) -> Iterator[Transaction]:
         with self.engine.connect() as connection:
             self._begin(connection, tenant, writes)
-            opened = Transaction(connection, tenant, self.now())
-            opened.immediate = self.immediate(opened)
+            opened, is_committed = self._opened(connection, tenant), False
             try:
                 yield opened
                 opened.prepare()
-            except BaseException:
-                opened.end()
-                raise
-            if writes and not self.is_sqlite:
-                connection.exec_driver_sql(f"COMMIT; {FLUSH}")  # no lock is held any more while the log is flushed
-            else:
-                connection.commit()
-            opened.is_committed = True
-            opened.end()  # if the commit fails, nobody knows whether it has happened
+                if writes:
+                    connection.exec_driver_sql(f"COMMIT; {FLUSH}")  # no lock is held while the log is flushed
+                else:
+                    connection.commit()
+                is_committed = True
+            finally:
+                self._end(opened, is_committed)
+
+    @contextmanager
+    def _part(self, turn: Turn, tenant: str) -> Iterator[Transaction]:
+        """A part that fails ends with the turn too: what it has marked may be what another one changes."""
+        opened, is_kept = self._opened(turn.connection, tenant), False
+        opened.is_shared = turn.is_shared
+        turn.at_end.append(lambda is_committed: self._end(opened, is_committed and is_kept))
+        with turn.part():
+            yield opened
+            opened.prepare()
+        is_kept = True
+
+    def _opened(self, connection: Connection, tenant: str) -> Transaction:
+        opened = Transaction(connection, self._prepared, tenant, self.now())
+        opened.immediate = self.immediate(opened)
+        return opened
+
+    def _end(self, opened: Transaction, is_committed: bool) -> None:
+        """If a commit has failed, it may have happened all the same."""
+        opened.is_committed = is_committed
+        opened.end()
+        if is_committed and opened.events:
+            self.on_commit()
 
     def _begin(self, connection: Connection, tenant: str, writes: bool) -> None:
         """Begins a transaction by hand: one exchange with the server, not three."""
         if self.is_sqlite:
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+            connection.exec_driver_sql("BEGIN")
             return
         name = tenant.replace("'", "''")
         waits = "SET LOCAL synchronous_commit = off" if writes else "SET TRANSACTION READ ONLY"
@@ -177,8 +188,9 @@ class Store:
             query = select(tables.outbox).where(tables.outbox.c.position > position)
             rows = connection.execute(query.order_by(tables.outbox.c.position).limit(limit)).mappings()
             found = [Event(**row) for row in rows]
-        if found:
-            self._make_durable()
+        if found and not self.is_sqlite:  # the log, up to the commits of others
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql(FLUSH)
         return found
 
     def event_bounds(self) -> tuple[int, int]:
@@ -244,9 +256,12 @@ class Transaction:
     when it `is_committed`, or is known not to be."""
 
     immediate: Immediate
+    is_shared = False
+    """Whether others wait until this is done: it must not take long."""
 
-    def __init__(self, connection: Connection, tenant: str, now: float) -> None:
+    def __init__(self, connection: Connection, prepared: Statements, tenant: str, now: float) -> None:
         self.connection, self.tenant, self.now = connection, tenant, now
+        self._prepared = prepared
         self.written = 0
         self.events: list[dict[str, Any]] = []
         self.is_committed = False
@@ -271,8 +286,13 @@ class Transaction:
 
     def get(self, table: Table, record_id: str, lock: bool = False) -> Record | None:
         """A record, or `None`; with `lock`, it does not change until the transaction ends."""
-        row = self.connection.execute(_get(table, lock), self._named(record_id)).mappings().first()
-        return dict(row) if row else None
+        return next(iter(self._rows(self._named(record_id), statements.get, table, lock)), None)
+
+    def _run(self, values: Mapping[str, Any], *statement: Any) -> int:
+        return self._prepared(values, *statement).run(self.connection, values)
+
+    def _rows(self, values: Mapping[str, Any], *statement: Any) -> list[Record]:
+        return self._prepared(values, *statement).rows(self.connection, values)
 
     def _named(self, record_id: str) -> dict[str, Any]:
         return {"my_tenant": self.tenant, "my_now": self.now, "my_id": record_id}
@@ -299,18 +319,18 @@ class Transaction:
 
     def insert(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
         """A new record in the place of one that may have expired. Raises `IntegrityError` if there is one."""
-        self.connection.execute(_delete_ended(table), self._named(record_id))
-        self.connection.execute(_insert(table), {"tenant": self.tenant, "id": record_id, **values})
+        self._run(self._named(record_id), statements.delete_ended, table)
+        self._run({"tenant": self.tenant, "id": record_id, **values}, statements.insert, table)
         self.written += values.get("bytes", 0)
 
     def update(self, table: Table, record_id: str, values: Mapping[str, Any]) -> None:
         """Changes a record."""
-        self.connection.execute(_update(table), {**self._named(record_id), **values})
+        self._run({**self._named(record_id), **values}, statements.update, table)
         self.written += values.get("bytes", 0)
 
     def delete(self, table: Table, record_id: str) -> bool:
         """Removes a record; says whether there was one."""
-        return self.connection.execute(_delete(table), self._named(record_id)).rowcount > 0
+        return self._run(self._named(record_id), statements.delete, table) > 0
 
     def lock(self, name: str) -> None:
         """Nobody else has the lock of this name until the transaction ends: for what is not a row yet."""
@@ -327,7 +347,8 @@ class Transaction:
 
     def used_bytes(self) -> int:
         """The bytes that count for the quota of this tenant."""
-        return int(self.connection.execute(_used_bytes(), self._named("")).scalar_one())
+        (row,) = self._rows(self._named(""), statements.used_bytes)
+        return int(row["used"])
 
     def emit(
         self,
@@ -356,7 +377,7 @@ class Transaction:
     def store_events(self) -> None:
         """Gives the events their positions, one by one, so that their order is that of the changes."""
         for each in self.events:
-            self.connection.execute(_insert_event(self.connection.dialect.name), each)
+            self._run(each, statements.insert_event, self.connection.dialect.name)
 
 
 class ImmediateRows:
@@ -371,8 +392,10 @@ class ImmediateRows:
 
     def get_all(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values whose time is not over, by key."""
-        wanted = self._transaction._named("") | {"my_ids": list(keys)}
-        return {row.id: row.value for row in self._transaction.connection.execute(_immediate_values(), wanted)}
+        wanted = {f"id_{number}": key for number, key in enumerate(keys)}
+        given = self._transaction._named("") | wanted
+        rows = self._transaction._rows(given, statements.immediate_values, len(wanted))
+        return {row["id"]: row["value"] for row in rows}
 
     def set(self, values: Mapping[str, Any], seconds: float) -> None:
         """Keeps values, by key, for so many seconds from now."""
@@ -385,99 +408,16 @@ class ImmediateRows:
         for number, (key, (value, size)) in enumerate(values.items()):
             given |= {f"id_{number}": key, f"value_{number}": value, f"bytes_{number}": size}
         transaction.written += sum(size for _, size in values.values())
-        done = transaction.connection.execute(
-            _upsert_immediate(transaction.connection.dialect.name, len(values)), given
-        )
-        return [value for value in done.scalars() if value is not None] if done.returns_rows else []
+        about = transaction.connection.dialect.name, len(values)
+        if about[0] == "postgresql":
+            old = transaction._rows(given, statements.upsert_immediate, *about)
+            return [row["old"] for row in old if row["old"] is not None]
+        transaction._run(given, statements.upsert_immediate, *about)
+        return []
 
     def delete(self, key: str) -> None:
         """Forgets a value, if there is one."""
         self._transaction.delete(tables.immediate, key)
-
-
-# The statements that each request runs are built once: building one costs more than running it.
-
-
-def _alive(table: Table) -> ColumnElement[bool]:
-    alive = or_(table.c.expires_at.is_(None), table.c.expires_at > bindparam("my_now"))
-    return (table.c.tenant == bindparam("my_tenant")) & alive
-
-
-def _mine(table: Table) -> ColumnElement[bool]:
-    return _alive(table) & (table.c.id == bindparam("my_id"))
-
-
-@cache
-def _get(table: Table, lock: bool) -> Select[Any]:
-    query = select(table).where(_mine(table))
-    return query.with_for_update() if lock else query
-
-
-@cache
-def _insert(table: Table) -> Insert:
-    return table.insert()
-
-
-@cache
-def _update(table: Table) -> Update:
-    return table.update().where(_mine(table))
-
-
-@cache
-def _delete(table: Table) -> Delete:
-    return table.delete().where(_mine(table))
-
-
-@cache
-def _delete_ended(table: Table) -> Delete:
-    ended = table.c.expires_at <= bindparam("my_now")
-    return table.delete().where(table.c.tenant == bindparam("my_tenant"), table.c.id == bindparam("my_id"), ended)
-
-
-@cache
-def _used_bytes() -> Select[Any]:
-    def total(table: Table) -> Any:
-        return select(func.coalesce(func.sum(table.c.bytes), 0)).where(_alive(table)).scalar_subquery()
-
-    return select(reduce(add, map(total, tables.COUNTED)))
-
-
-@cache
-def _immediate_values() -> Select[Any]:
-    table = tables.immediate
-    return select(table.c.id, table.c.value).where(_alive(table), table.c.id.in_(bindparam("my_ids", expanding=True)))
-
-
-@cache
-def _upsert_immediate(dialect: str, count: int) -> Insert:
-    """So many rows in one statement, for one exchange with the server; as SELECTs, since VALUES are built each time."""
-    columns = list(tables.immediate.c)
-
-    def row(number: int) -> Select[Any]:
-        own = {"id": f"id_{number}", "value": f"value_{number}", "bytes": f"bytes_{number}"}
-        given = (bindparam(own.get(column.name, column.name), type_=column.type) for column in columns)
-        return select(*given).where(true())  # without a WHERE, SQLite takes ON CONFLICT for a join's
-
-    new: Any = (postgresql if dialect == "postgresql" else sqlite).insert(tables.immediate)
-    new = new.from_select(columns, union_all(*map(row, range(count))))
-    changed = {name: new.excluded[name] for name in ("value", "expires_at", "bytes")}
-    upsert: Insert = new.on_conflict_do_update(index_elements=["tenant", "id"], set_=changed)
-    if dialect != "postgresql":
-        return upsert
-    old = tables.immediate.alias()  # as it was before the statement
-    key = tuple_(old.c.tenant, old.c.id) == tuple_(*map(literal_column, ("immediate.tenant", "immediate.id")))
-    return upsert.returning(select(old.c.value).where(key).scalar_subquery())
-
-
-@cache
-def _insert_event(dialect: str) -> Insert:
-    """PostgreSQL takes the lock of all events in the same statement, before it gives the row its position."""
-    if dialect != "postgresql":
-        return _insert(tables.outbox)
-    columns = [column for column in tables.outbox.c if column.name != "position"]
-    lock = select(func.pg_advisory_xact_lock(EVENTS_LOCK)).subquery()
-    row = select(*(bindparam(column.name, type_=column.type) for column in columns)).select_from(lock)
-    return tables.outbox.insert().from_select(columns, row)
 
 
 def _engine(url: str) -> Engine:
@@ -494,7 +434,7 @@ def _engine(url: str) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the transactions are begun by hand: the driver begins them too late
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     return engine

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +16,9 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from memory_v2.service import tables
-from memory_v2.service.store import EVENTS_LOCK, Store, Transaction
+from memory_v2.service.statements import EVENTS_LOCK
+from memory_v2.service.store import Store, Transaction
+from memory_v2.service.together import TakesLong
 from tests.effort import effort
 from tests.service.conftest import Mark
 
@@ -152,6 +157,49 @@ class StoreSuite:
             assert transaction.get(tables.subscriptions, "one") is None
             assert transaction.immediate.get("focus") is None
         assert store.events_after(0) == []
+
+    def test_of_what_is_done_at_the_same_time_only_what_fails_is_undone(self, store: Store) -> None:
+        """Work that waits for a turn together is committed together, with events in order."""
+
+        def work(number: int) -> int:
+            with store.transaction(f"tenant{number % 2}") as transaction:
+                add(transaction, str(number), number)
+                emit(transaction, number)
+                if number % 3 == 0:
+                    raise ZeroDivisionError
+            return number
+
+        async def all_of_it() -> list[Any]:
+            return await asyncio.gather(*(store.do(partial(work, n)) for n in range(12)), return_exceptions=True)
+
+        outcomes = asyncio.run(all_of_it())
+        kept = [number for number in range(12) if number % 3]
+        assert [each for each in outcomes if isinstance(each, int)] == kept
+        assert [type(each) for each in outcomes].count(ZeroDivisionError) == 4
+        ids: list[str] = []
+        for tenant in ("tenant0", "tenant1"):
+            with store.transaction(tenant, writes=False) as transaction:
+                ids += [row["id"] for row in transaction.find(tables.subscriptions)]
+        assert sorted(map(int, ids)) == kept
+        assert sorted(event.body["data"]["number"] for event in store.events_after(0)) == kept
+
+    def test_work_that_takes_long_is_done_alone(self, store: Store) -> None:
+        """It is begun anew once it is alone, and nothing of its first try stays."""
+
+        def work(name: str) -> bool:
+            with store.transaction("acme") as transaction:
+                add(transaction, name)
+                if name == "long" and transaction.is_shared:
+                    raise TakesLong
+                return transaction.is_shared
+
+        async def all_of_it() -> list[Any]:
+            return await asyncio.gather(*(store.do(partial(work, name)) for name in ("one", "long", "two")))
+
+        one, long, two = asyncio.run(all_of_it())
+        assert (one, long, two) == (store.is_sqlite, False, store.is_sqlite)
+        with store.transaction("acme") as transaction:
+            assert {row["id"] for row in transaction.find(tables.subscriptions)} == {"one", "long", "two"}
 
     def test_an_immediate_value_ends_by_itself(self, store: Store, clock: FakeClock) -> None:
         with store.transaction("acme") as transaction:

@@ -6,8 +6,9 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Table
 
+from memory_v2.service.store import Transaction
 from tests.service.conftest import Mark
 from tests.service.running import Running
 
@@ -138,23 +139,22 @@ def test_who_has_the_present_version_is_told_so(hawk: httpx.Client, session: str
 
 
 def test_a_context_that_was_read_is_answered_without_its_tables(
-    shared: Running, hawk: httpx.Client, session: str
+    shared: Running, hawk: httpx.Client, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
+    get = Transaction.get
 
-    def note(*arguments: Any) -> None:
-        asked.extend(name for name in ("FROM contexts", "FROM immediate") if name in arguments[2])
+    def note(transaction: Transaction, table: Table, *about: Any, **more: Any) -> Any:
+        asked.append(table.name)
+        return get(transaction, table, *about, **more)
 
     hawk.post("/context", json={"session_id": session})
     before = hawk.get(f"/context/{session}")
-    event.listen(shared.parts.store.engine, "before_cursor_execute", note)
-    try:
-        again = hawk.get(f"/context/{session}")
-        assert (again.content, asked) == (before.content, [])
-        hawk.patch(f"/context/{session}", json={"metadata": {"platform": "other"}}, headers=MERGE_PATCH)
-        assert asked
-    finally:
-        event.remove(shared.parts.store.engine, "before_cursor_execute", note)
+    monkeypatch.setattr(Transaction, "get", note)
+    again = hawk.get(f"/context/{session}")
+    assert (again.content, asked) == (before.content, [])
+    hawk.patch(f"/context/{session}", json={"metadata": {"platform": "other"}}, headers=MERGE_PATCH)
+    assert asked == ["contexts"]
     assert hawk.get(f"/context/{session}").json()["metadata"]["platform"] == "other"
 
 

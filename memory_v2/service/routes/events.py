@@ -35,7 +35,7 @@ CLOSED = {401: 4401, 403: 4403, 404: 4404, 429: 4429, 503: 1013}
 
 
 @router.post("/subscribe", status_code=201)
-def subscribe(request: Request, wish: Subscribe) -> Response:
+async def subscribe(request: Request, wish: Subscribe) -> Response:
     """Stores which events one wants; a socket or a stream then names the subscription."""
 
     def work(call: Call) -> Answer:
@@ -49,11 +49,11 @@ def subscribe(request: Request, wish: Subscribe) -> Response:
             {**told, "websocket": f"{BASE}/ws?subscription={subscription_id}", "expires_at": iso(expires)}, 201
         )
 
-    return carry_out(request, READ, work, "subscribe")
+    return await carry_out(request, READ, work, "subscribe")
 
 
 @router.get("/subscriptions")
-def subscriptions(request: Request, limit: Limit = 500, cursor: Cursor = "") -> Response:
+async def subscriptions(request: Request, limit: Limit = 500, cursor: Cursor = "") -> Response:
     """Lists the caller's subscriptions, oldest first, in parts as handoffs."""
 
     def work(call: Call) -> Answer:
@@ -62,11 +62,11 @@ def subscriptions(request: Request, limit: Limit = 500, cursor: Cursor = "") -> 
         told = [{"subscription_id": r["id"], **r["filter"], "created_at": iso(r["created_at"])} for r in rows]
         return Answer({"subscriptions": told, "next_cursor": more})
 
-    return carry_out(request, READ, work, "subscriptions", writes=False)
+    return await carry_out(request, READ, work, "subscriptions", writes=False)
 
 
 @router.delete("/subscribe/{subscription_id}", status_code=204)
-def unsubscribe(request: Request, subscription_id: Name) -> Response:
+async def unsubscribe(request: Request, subscription_id: Name) -> Response:
     """Removes a subscription."""
 
     def work(call: Call) -> Answer:
@@ -74,11 +74,11 @@ def unsubscribe(request: Request, subscription_id: Name) -> Response:
         call.transaction.delete(tables.subscriptions, subscription_id)
         return Answer(status=204)
 
-    return carry_out(request, READ, work, "unsubscribe")
+    return await carry_out(request, READ, work, "unsubscribe")
 
 
 @router.post("/ticket", status_code=201)
-def ticket(request: Request) -> Response:
+async def ticket(request: Request) -> Response:
     """A ticket that opens one socket within 30 seconds: browsers cannot send the key with a socket."""
 
     def work(call: Call) -> Answer:
@@ -87,7 +87,7 @@ def ticket(request: Request) -> Response:
         call.transaction.immediate.set({f"ticket:{text}": caller}, TICKET_SECONDS)
         return Answer({"ticket": f"{call.caller.tenant}.{text}", "expires_in": TICKET_SECONDS}, 201)
 
-    return carry_out(request, READ, work, "ticket")
+    return await carry_out(request, READ, work, "ticket")
 
 
 @router.get("/events")

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Header, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from memory_v2.service import contexts, entries, pages
 from memory_v2.service.access import READ, READ_PAGES, WRITE, WRITE_PAGES
@@ -50,37 +49,37 @@ async def load_context(request: Request, session_id: Name) -> Response:
         if answer is not None:
             return answer
         work = partial(contexts.load, session_id=session_id, stamp=stamp)
-        return await run_in_threadpool(carry_out, request, READ, work, "context_load", writes=False)
+        return await carry_out(request, READ, work, "context_load", writes=False)
 
 
 @router.post("/context", response_model=ContextPackage, status_code=201)
-def create_context(request: Request, package: ContextPackage, session: SessionHeader = None) -> Response:
+async def create_context(request: Request, package: ContextPackage, session: SessionHeader = None) -> Response:
     """Initialises the context of a session."""
     session_id = package.session_id or session or ""
-    return carry_out(request, WRITE, lambda call: contexts.create(call, package, session_id), "context_create")
+    return await carry_out(request, WRITE, lambda call: contexts.create(call, package, session_id), "context_create")
 
 
 @router.put("/context/{session_id}", response_model=ContextPackage)
-def replace_context(request: Request, session_id: Name, package: ContextPackage) -> Response:
+async def replace_context(request: Request, session_id: Name, package: ContextPackage) -> Response:
     """Replaces a context; If-Match is required, so that no change is overwritten unseen."""
-    return carry_out(request, WRITE, lambda call: contexts.replace(call, session_id, package), "context_replace")
+    return await carry_out(request, WRITE, lambda call: contexts.replace(call, session_id, package), "context_replace")
 
 
 @router.patch("/context/{session_id}", response_model=ContextPackage, openapi_extra=PATCH_BODY)
-def patch_context(request: Request, session_id: Name, change: Annotated[Any, Body()]) -> Response:
+async def patch_context(request: Request, session_id: Name, change: Annotated[Any, Body()]) -> Response:
     """Changes a part of a context, by JSON Patch or merge patch."""
     kind = request.headers.get("content-type", "")
-    return carry_out(request, WRITE, lambda call: contexts.patch(call, session_id, change, kind), "context_patch")
+    return await carry_out(request, WRITE, lambda call: contexts.patch(call, session_id, change, kind), "context_patch")
 
 
 @router.delete("/context/{session_id}", status_code=204)
-def delete_context(request: Request, session_id: Name) -> Response:
+async def delete_context(request: Request, session_id: Name) -> Response:
     """Deletes a context."""
-    return carry_out(request, WRITE, lambda call: contexts.delete(call, session_id), "context_delete")
+    return await carry_out(request, WRITE, lambda call: contexts.delete(call, session_id), "context_delete")
 
 
 @router.get("/query", response_model=EntryList)
-def query(
+async def query(
     request: Request,
     tags: Annotated[str, Query(description="Tags, divided by commas.", max_length=2000)] = "",
     level: Level | None = None,
@@ -93,65 +92,67 @@ def query(
     """Lists entries by tags, level and time, oldest first."""
     wanted = [tag.strip() for tag in tags.split(",") if tag.strip()]
     asked = (wanted, match == "all", level, since, session, limit, cursor)
-    return carry_out(request, READ, lambda call: entries.query_entries(call, *asked), "query", writes=False)
+    return await carry_out(request, READ, lambda call: entries.query_entries(call, *asked), "query", writes=False)
 
 
 @router.post("/search")
-def search(request: Request, asked: Search) -> Response:
+async def search(request: Request, asked: Search) -> Response:
     """Searches the long-term memory: entries, and pages if the key may read them."""
-    return carry_out(request, READ, lambda call: entries.search(call, asked), "search", writes=False)
+    return await carry_out(request, READ, lambda call: entries.search(call, asked), "search", writes=False)
 
 
 @router.post("/entries", response_model=MemoryEntry, status_code=201)
-def create_entry(request: Request, new: NewEntry) -> Response:
+async def create_entry(request: Request, new: NewEntry) -> Response:
     """Stores an entry."""
-    return carry_out(request, WRITE, lambda call: entries.create_entry(call, new), "entry_create")
+    return await carry_out(request, WRITE, lambda call: entries.create_entry(call, new), "entry_create")
 
 
 @router.post("/entries/batch", response_model=EntryList, status_code=201)
-def create_entries(request: Request, batch: EntryBatch) -> Response:
+async def create_entries(request: Request, batch: EntryBatch) -> Response:
     """Stores many entries: all or none."""
-    return carry_out(request, WRITE, lambda call: entries.create_entries(call, batch.entries), "entry_batch")
+    return await carry_out(request, WRITE, lambda call: entries.create_entries(call, batch.entries), "entry_batch")
 
 
 @router.get("/entries/{entry_id}", response_model=MemoryEntry)
-def read_entry(request: Request, entry_id: Name) -> Response:
+async def read_entry(request: Request, entry_id: Name) -> Response:
     """Reads an entry."""
-    return carry_out(request, READ, lambda call: entries.read_entry(call, entry_id), "entry_read", writes=False)
+    return await carry_out(request, READ, lambda call: entries.read_entry(call, entry_id), "entry_read", writes=False)
 
 
 @router.patch("/entries/{entry_id}", response_model=MemoryEntry, openapi_extra=PATCH_BODY)
-def patch_entry(request: Request, entry_id: Name, change: Annotated[Any, Body()]) -> Response:
+async def patch_entry(request: Request, entry_id: Name, change: Annotated[Any, Body()]) -> Response:
     """Changes an entry, by JSON Patch or merge patch; with another level it is promoted."""
     kind = request.headers.get("content-type", "")
-    return carry_out(request, WRITE, lambda call: entries.patch_entry(call, entry_id, change, kind), "entry_patch")
+    return await carry_out(
+        request, WRITE, lambda call: entries.patch_entry(call, entry_id, change, kind), "entry_patch"
+    )
 
 
 @router.delete("/entries/{entry_id}", status_code=204)
-def delete_entry(request: Request, entry_id: Name) -> Response:
+async def delete_entry(request: Request, entry_id: Name) -> Response:
     """Deletes an entry."""
-    return carry_out(request, WRITE, lambda call: entries.delete_entry(call, entry_id), "entry_delete")
+    return await carry_out(request, WRITE, lambda call: entries.delete_entry(call, entry_id), "entry_delete")
 
 
 @router.get("/pages")
-def list_pages(request: Request) -> Response:
+async def list_pages(request: Request) -> Response:
     """Lists the pages of the long-term memory."""
-    return carry_out(request, READ_PAGES, pages.list_pages, "page_list", writes=False)
+    return await carry_out(request, READ_PAGES, pages.list_pages, "page_list", writes=False)
 
 
 @router.post("/pages", status_code=201)
-def write_text(request: Request, new: NewPage) -> Response:
+async def write_text(request: Request, new: NewPage) -> Response:
     """Writes a text on a page, or where it belongs."""
-    return carry_out(request, WRITE_PAGES, lambda call: pages.write_text(call, new), "page_write")
+    return await carry_out(request, WRITE_PAGES, lambda call: pages.write_text(call, new), "page_write")
 
 
 @router.get("/pages/{path:path}")
-def read_page(request: Request, path: str) -> Response:
+async def read_page(request: Request, path: str) -> Response:
     """Reads a page."""
-    return carry_out(request, READ_PAGES, lambda call: pages.read_page(call, path), "page_read", writes=False)
+    return await carry_out(request, READ_PAGES, lambda call: pages.read_page(call, path), "page_read", writes=False)
 
 
 @router.put("/pages/{path:path}", responses={201: {"description": "The page is new."}})
-def put_page(request: Request, path: str, new: PageText) -> Response:
+async def put_page(request: Request, path: str, new: PageText) -> Response:
     """Creates a page, or replaces it; then If-Match is required."""
-    return carry_out(request, WRITE_PAGES, lambda call: pages.put_page(call, path, new), "page_put")
+    return await carry_out(request, WRITE_PAGES, lambda call: pages.put_page(call, path, new), "page_put")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -30,81 +31,86 @@ StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|
 
 
 @router.post("/handoff", response_model=Handoff, status_code=201)
-def request_handoff(request: Request, new: NewHandoff) -> Response:
+async def request_handoff(request: Request, new: NewHandoff) -> Response:
     """Asks another agent to take over."""
-    return carry_out(request, WRITE, lambda call: handoffs.request_handoff(call, new), "handoff_request")
+    return await carry_out(request, WRITE, lambda call: handoffs.request_handoff(call, new), "handoff_request")
 
 
 @router.get("/handoff")
-def list_handoffs(request: Request, state: StateQuery = None, limit: Limit = 100, cursor: Cursor = "") -> Response:
+async def list_handoffs(
+    request: Request, state: StateQuery = None, limit: Limit = 100, cursor: Cursor = ""
+) -> Response:
     """Lists the handoffs that the caller has asked for or may take over, oldest first; `next_cursor` is that of the
     next part, if there is one."""
     asked = (state, limit, cursor)
-    return carry_out(request, READ, lambda call: handoffs.list_handoffs(call, *asked), "handoff_list", False)
+    return await carry_out(request, READ, lambda call: handoffs.list_handoffs(call, *asked), "handoff_list", False)
 
 
 @router.get("/handoff/{handoff_id}", response_model=Handoff)
-def read_handoff(request: Request, handoff_id: Name) -> Response:
+async def read_handoff(request: Request, handoff_id: Name) -> Response:
     """Reads a handoff with its history."""
-    return carry_out(request, READ, lambda call: handoffs.read_handoff(call, handoff_id), "handoff_read", False)
+    return await carry_out(request, READ, lambda call: handoffs.read_handoff(call, handoff_id), "handoff_read", False)
 
 
 @router.post("/handoff/{handoff_id}/claim", response_model=Handoff)
-def claim_handoff(request: Request, handoff_id: Name, asked: Claim | None = None) -> Response:
+async def claim_handoff(request: Request, handoff_id: Name, asked: Claim | None = None) -> Response:
     """Takes a handoff over, for the time of a lease."""
     lease = asked or Claim()
-    return carry_out(request, WRITE, lambda call: handoffs.claim(call, handoff_id, lease), "handoff_claim")
+    return await carry_out(request, WRITE, lambda call: handoffs.claim(call, handoff_id, lease), "handoff_claim")
 
 
 @router.post("/handoff/{handoff_id}/renew", response_model=Handoff)
-def renew_handoff(request: Request, handoff_id: Name, claim_id: Name, asked: Claim | None = None) -> Response:
+async def renew_handoff(request: Request, handoff_id: Name, claim_id: Name, asked: Claim | None = None) -> Response:
     """Makes the lease longer."""
     lease = asked or Claim()
-    return carry_out(request, WRITE, lambda call: handoffs.renew(call, handoff_id, lease, claim_id), "handoff_renew")
-
-
-@router.post("/handoff/{handoff_id}/complete", response_model=Handoff)
-def complete_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
-    """Ends a handoff that the caller has claimed, with a result."""
-    return carry_out(
-        request, WRITE, lambda call: handoffs.finish(call, handoff_id, step, "completed"), "handoff_complete"
+    return await carry_out(
+        request, WRITE, lambda call: handoffs.renew(call, handoff_id, lease, claim_id), "handoff_renew"
     )
 
 
+@router.post("/handoff/{handoff_id}/complete", response_model=Handoff)
+async def complete_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
+    """Ends a handoff that the caller has claimed, with a result."""
+    work = partial(handoffs.finish, handoff_id=handoff_id, step=step, state="completed")
+    return await carry_out(request, WRITE, work, "handoff_complete")
+
+
 @router.post("/handoff/{handoff_id}/reject", response_model=Handoff)
-def reject_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
+async def reject_handoff(request: Request, handoff_id: Name, step: HandoffStep) -> Response:
     """Refuses a handoff, claimed or not."""
-    return carry_out(request, WRITE, lambda call: handoffs.finish(call, handoff_id, step, "rejected"), "handoff_reject")
+    return await carry_out(
+        request, WRITE, lambda call: handoffs.finish(call, handoff_id, step, "rejected"), "handoff_reject"
+    )
 
 
 @router.post("/handoff/{handoff_id}/cancel", response_model=Handoff)
-def cancel_handoff(request: Request, handoff_id: Name, step: HandoffStep | None = None) -> Response:
+async def cancel_handoff(request: Request, handoff_id: Name, step: HandoffStep | None = None) -> Response:
     """Takes a handoff back."""
     told = step or HandoffStep()
-    return carry_out(request, WRITE, lambda call: handoffs.cancel(call, handoff_id, told), "handoff_cancel")
+    return await carry_out(request, WRITE, lambda call: handoffs.cancel(call, handoff_id, told), "handoff_cancel")
 
 
 @router.get("/agent/{agent_id}/state", response_model=AgentState)
-def agent_state(request: Request, agent_id: Name) -> Response:
+async def agent_state(request: Request, agent_id: Name) -> Response:
     """Reads the state of an agent."""
-    return carry_out(request, READ, lambda call: agents.agent_state(call, agent_id), "agent_state", writes=False)
+    return await carry_out(request, READ, lambda call: agents.agent_state(call, agent_id), "agent_state", writes=False)
 
 
 @router.post("/agent/{agent_id}/update", response_model=AgentState)
-def update_agent(request: Request, agent_id: Name, update: AgentUpdate) -> Response:
+async def update_agent(request: Request, agent_id: Name, update: AgentUpdate) -> Response:
     """Changes the state of an agent."""
-    return carry_out(request, WRITE, lambda call: agents.update_agent(call, agent_id, update), "agent_update")
+    return await carry_out(request, WRITE, lambda call: agents.update_agent(call, agent_id, update), "agent_update")
 
 
 @router.get("/agent/{agent_id}/history")
-def agent_history(request: Request, agent_id: Name, limit: Limit = 100, cursor: Cursor = "") -> Response:
+async def agent_history(request: Request, agent_id: Name, limit: Limit = 100, cursor: Cursor = "") -> Response:
     """Lists the states that an agent has had, newest first, in parts as handoffs."""
     asked = (agent_id, limit, cursor)
-    return carry_out(request, READ, lambda call: agents.agent_history(call, *asked), "agent_history", False)
+    return await carry_out(request, READ, lambda call: agents.agent_history(call, *asked), "agent_history", False)
 
 
 @router.post("/keys", status_code=201)
-def new_key(request: Request, new: NewKey) -> Response:
+async def new_key(request: Request, new: NewKey) -> Response:
     """Creates a key of the caller's tenant; its text is shown this once."""
 
     def work(call: Call) -> Answer:
@@ -112,23 +118,25 @@ def new_key(request: Request, new: NewKey) -> Response:
             raise Problem("PERMISSION_DENIED", "a key can only be made for one's own tenant")
         return Answer(create_key(call.transaction, call.caller.tenant, new), 201)
 
-    return carry_out(request, ADMIN, work, "key_create")
+    return await carry_out(request, ADMIN, work, "key_create")
 
 
 @router.get("/keys")
-def all_keys(request: Request) -> Response:
+async def all_keys(request: Request) -> Response:
     """Lists the keys of the tenant."""
-    return carry_out(request, ADMIN, lambda call: Answer({"keys": list_keys(call.transaction)}), "key_list", False)
+    return await carry_out(
+        request, ADMIN, lambda call: Answer({"keys": list_keys(call.transaction)}), "key_list", False
+    )
 
 
 @router.delete("/keys/{key_id}", status_code=204)
-def end_key(request: Request, key_id: Name) -> Response:
+async def end_key(request: Request, key_id: Name) -> Response:
     """Revokes a key: everywhere within two seconds, and its event streams end."""
 
     def work(call: Call) -> Answer:
         revoke_key(call.transaction, key_id)
         return Answer(status=204)
 
-    response = carry_out(request, ADMIN, work, "key_revoke")
+    response = await carry_out(request, ADMIN, work, "key_revoke")
     request.app.state.parts.keys.forget(key_id)
     return response
