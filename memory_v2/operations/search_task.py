@@ -32,7 +32,7 @@ class LookUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredPlace:
+class Found:
     place: Annotated[str | int | None, ToldAs("string"), Argument("a place that was shown, such as p3")] = None
     page: Annotated[str | None, Argument("or else a page that is open, with its blocks")] = None
     blocks: Annotated[NumberList | None, Argument("such as 4, 6-8")] = None
@@ -42,7 +42,7 @@ class ScoredPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerQuestion:
-    results: Annotated[list[ScoredPlace], Argument("best first", min_length=1, max_length=100)]
+    results: Annotated[list[Found], Argument("best first", min_length=1, max_length=100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class SearchTask:
         else:
             self.opened[view.page.path] = view.page
 
-    def _chosen(self, found: ScoredPlace) -> Chosen:
+    def _chosen(self, found: Found) -> Chosen:
         if found.place is not None:
             number = parse_numbers(found.place, len(self.places), "p")[0]
             return Chosen(found.score, found.context, place=number - 1)

@@ -77,7 +77,7 @@ class RewritePage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlreadySaid:
+class Said:
     page: PagePath
     blocks: PageBlocks
 
@@ -85,7 +85,7 @@ class AlreadySaid:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingNew:
     blocks: NewBlocks
-    said_in: Annotated[list[AlreadySaid], Argument("where it stands already")] = field(default_factory=list)
+    said_in: Annotated[list[Said], Argument("where it stands already")] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
