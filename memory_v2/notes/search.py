@@ -145,7 +145,7 @@ class Places:
         hits = self.index.search(meant, pool if is_whole else MOST, within=within, child_links=True)
         ranked = _ranked(self._places([_result(hit) for hit in hits], part, pool))
         visible, hidden = _visible(ranked, part, limit)
-        chosen = with_confidence(statements([result for result, _ in visible[:limit]], self._page), meant, self.index)
+        chosen = with_confidence(statements((result for result, _ in visible), self._page, limit), meant, self.index)
         answered = bool(chosen) and verdict(chosen, [_hit(one) for one, _ in visible], meant, self.index) != "no"
         shown = (place for _, place in self._places(chosen, NoteFilter(), limit))
         found = NoteHits(self._with_lines(shown, around))

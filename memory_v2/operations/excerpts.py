@@ -26,16 +26,19 @@ LARGEST = 320
 """How large hits that touch may become as one, in tokens: what a reader takes in at a glance."""
 
 
-def statements(results: Iterable[SearchResult], find: Callable[[str], Page | None]) -> list[SearchResult]:
-    """The results, each with as much around it as makes it a statement, in the same order; those that touch or overlap
-    are one in the place of the better, if they are of one section, day and source or one holds the other. What is no
-    longer on its page as it was found stays as it is."""
+def statements(results: Iterable[SearchResult], find: Callable[[str], Page | None], most: int) -> list[SearchResult]:
+    """The first results, at most so many, each with as much around it as makes it a statement, in the same order; those
+    that touch or overlap are one in the place of the better, if they are of one section, day and source or one holds
+    the other. What is no longer on its page as it was found stays as it is."""
     joined: list[Excerpt | SearchResult] = []
     for excerpt in excerpts(results, find):
         if isinstance(excerpt, Excerpt):
             _add(joined, excerpt)
         else:
             joined.append(excerpt)
+        if len(joined) > most:
+            joined.pop()
+            break
     return [one.result() if isinstance(one, Excerpt) else one for one in joined]
 
 

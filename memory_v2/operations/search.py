@@ -95,10 +95,13 @@ def _decided(
     """The results that a model has decided on, as statements or as many as fit, and as they were chosen."""
     context, graph, query = draft.context, draft.graph(), asked.query
     root = draft.find(ROOT) if ROOT not in context.index.unreadable else None
-    places = _places(draft, query, max(limit, MIN_PLACES), where, entries)
+    fit = asked.max_tokens
+    # Of the planner's places, those that touch become one, so it may need more of them.
+    most = 2 * limit if context.model is context.planner and fit is None else limit
+    places = _places(draft, query, max(most, MIN_PLACES), where, entries)
     brief = SearchBrief(
         query=query,
-        limit=limit,
+        limit=most,
         root=view_of(root, graph, found_on(places, ROOT), query) if root else None,
         places=places,
         today=context.calendar.today,
@@ -112,18 +115,17 @@ def _decided(
         for one in _cited(decision.task, graph, context.index)
     )
     admitted = (one for one in cited if isinstance(one, EntryResult) or where.has(one.path, one.date, one.source))
-    chosen = list(islice(admitted, limit))
-    fit = asked.max_tokens
-    shown = statements(chosen, draft.find) if fit is None else fitting(chosen, draft.find, fit)
+    chosen = list(islice(admitted, most))
+    shown = statements(chosen, draft.find, limit) if fit is None else fitting(chosen, draft.find, fit)
     has_entries = entries is not None
     results = SearchResults(with_confidence(shown, query, context.index, has_entries))
     if results and decision.decided_by != context.planner.name:
         results.verdict = "answered"
     elif results:
-        results.verdict = verdict(results, places, query, context.index, has_entries)
+        results.verdict = verdict(results, places[: max(limit, MIN_PLACES)], query, context.index, has_entries)
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
-    return results, chosen
+    return results, chosen[:limit]
 
 
 def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: EntrySearch | None) -> list[Hit]:

@@ -170,6 +170,15 @@ def test_no_more_results_come_than_were_asked_for() -> None:
     assert len(memory.search("kiln", 100)) <= 100
 
 
+def test_results_that_touch_and_become_one_leave_room_for_another() -> None:
+    memory = offline()
+    memory.write("Zebras eat grass.\n\nZebras eat hay.\n", "zoo")
+    memory.write("Zebras are seldom seen where the old road leads to the farm.\n", "farm")
+    results = memory.search("zebras eat grass", 2)
+    assert results[0].excerpt == "Zebras eat grass.\n\nZebras eat hay."
+    assert [found.path for found in results] == ["zoo", "farm"]
+
+
 def test_as_many_results_come_as_were_asked_for_and_are_there() -> None:
     memory = offline()
     memory.write("\n\n".join(f"## Week {n}\n\nThe kiln was fired {n} times." for n in range(140)))
