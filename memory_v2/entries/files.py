@@ -13,7 +13,7 @@ from memory_v2.entries.references import folded, references_of
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.rows import ParsedEntry
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.tree.finding import Finding
@@ -135,6 +135,6 @@ def _packed(pack: Callable[[str], Pack], path: str) -> Packed | None:
         return None
 
 
-def open_index(storage: MemoryStorage, calendar: Calendar, store: Store) -> EntryIndex:
+def open_index(storage: MemoryStorage, calendar: Calendar, store: IndexStore) -> EntryIndex:
     """The index of the entries in a storage, in these tables."""
     return EntryIndex(storage, partial(EntryFiles, calendar=calendar), store)

@@ -266,7 +266,7 @@ def _marks(row: Row) -> str:
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Value]):
+class CachedValue(Generic[Value]):
     """What `read` returns for the tables of a kind, cached until they change. If there is a quicker way from a value of
     older tables to that of newer ones, `again` is it.
 
