@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from memory_v2.entries.file import read_entry
-from memory_v2.entries.places import Pack, Packed, is_pack, pack_of, packs_folder, place_of, read_pack
+from memory_v2.entries.places import Pack, PackedEntry, is_pack, pack_of, packs_folder, place_of, read_pack
 from memory_v2.entries.references import folded, references_of
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.entries import EntryIndex
@@ -112,7 +112,7 @@ class EntryFiles:
         path, above = self.where(finding.path)
         return finding if path == finding.path else replace(finding, path=path, line=above + max(finding.line, 1))
 
-    def _readable(self, path: str) -> Packed | None:
+    def _readable(self, path: str) -> PackedEntry | None:
         try:
             return _packed(self.pack, path)
         except Unreadable:  # it is unknown what the pack has
@@ -125,7 +125,7 @@ class EntryFiles:
         return known[1]
 
 
-def _packed(pack: Callable[[str], Pack], path: str) -> Packed | None:
+def _packed(pack: Callable[[str], Pack], path: str) -> PackedEntry | None:
     """The entry with this path in its pack; `None` if it is in none."""
     if (where := pack_of(path)) is None:
         return None
