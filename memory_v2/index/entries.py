@@ -18,7 +18,7 @@ from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.index.lookup import Facts, read_facts
 from memory_v2.index.places import ENTRIES, packed
 from memory_v2.index.postings import Only
-from memory_v2.index.rows import Known, ParsedEntry, Prepared, page_digest, prepare_entry
+from memory_v2.index.rows import Known, PageRows, ParsedEntry, page_digest, prepare_entry
 from memory_v2.index.store import IndexStore
 from memory_v2.index.tables import CachedValue, check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
@@ -245,7 +245,7 @@ class EntryIndex:
                 raise_state(tables, ENTRIES)
 
     def _take_in(self, stamps: Sequence[Stamp], known: Mapping[str, Known]) -> None:
-        prepared: list[Prepared] = []
+        prepared: list[PageRows] = []
         touched: list[tuple[int, str, str]] = []
         gone: list[str] = []
         unreadable: dict[str, Unreadable] = {}

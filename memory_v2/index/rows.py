@@ -64,7 +64,7 @@ _LONG_AGO = datetime.fromtimestamp(0, UTC).isoformat()
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PageRows:
     """The rows of one page, without the ids that the tables give them."""
 
     path: str
@@ -119,7 +119,7 @@ def block_digest(text: str) -> bytes | None:
 
 
 @uncollected()
-def prepare_page(incoming: IncomingPage) -> Prepared:
+def prepare_page(incoming: IncomingPage) -> PageRows:
     """The rows of a page. This is the slow part of indexing, and needs no connection.
 
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
@@ -147,10 +147,10 @@ def _prepared(
     found: Sequence[Passage],
     rows: Sequence[PassageRow],
     problem: str = "",
-) -> Prepared:
+) -> PageRows:
     page, length = incoming.page, sum(row.stored.length for row in rows)
     moment = incoming.last_updated.isoformat()
-    return Prepared(
+    return PageRows(
         page.path,
         incoming.known,
         (page.path, *incoming.known, page.title, moment, readable(problem), length),
@@ -228,14 +228,14 @@ def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest:
     return _row(passage.block, place, passage.line, digest)
 
 
-def prepare_entry(stamp: Stamp, data: bytes, found: ParsedEntry) -> Prepared:
+def prepare_entry(stamp: Stamp, data: bytes, found: ParsedEntry) -> PageRows:
     """The rows of an entry; this is the slow part of indexing, and needs no connection."""
     known = Known(stamp.size, stamp.mark, page_digest(data))
     passages = _entry_passages(found) if found.day and found.text.strip() else ()
     length = sum(row.stored.length for row in passages)
     who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold())
     tags, day = f"\n{chr(10).join(found.tags)}\n", found.day.toordinal() if found.day else None
-    return Prepared(
+    return PageRows(
         stamp.path,
         known,
         (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length),
