@@ -22,7 +22,7 @@ from memory_v2.validate import checked_arguments
 if TYPE_CHECKING:
     from memory_v2.entries.store import EntryStore
     from memory_v2.index.entries import EntryIndex
-    from memory_v2.index.store import Store
+    from memory_v2.index.store import IndexStore
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context, Runner
     from memory_v2.operations.imports import ImportBatch, ImportResult
@@ -87,11 +87,11 @@ class Engine:
         return entries.store.EntryStore(self.storage, index, self.calendar, self.agent)
 
     @cached_property
-    def index_store(self) -> Store:
+    def index_store(self) -> IndexStore:
         """The tables of the index, for pages and entries."""
-        from memory_v2.index.store import Store
+        from memory_v2.index.store import IndexStore
 
-        return Store(self.storage.cache_folder)
+        return IndexStore(self.storage.cache_folder)
 
     def _finish(self, for_change: bool) -> tuple[list[Recovered], list[str]]:
         return operations.recovery.recover(self.parts, self.runner.run, for_change)

@@ -39,7 +39,7 @@ Notes = Annotated[NumberList, Argument("notes, such as e1, e3-e5")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class RouteNotes:
     """The arguments of the tool, as the model sees them."""
 
     notes: Notes
@@ -47,7 +47,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leave:
+class LeaveNotes:
     """The arguments of the tool, as the model sees them."""
 
     notes: Notes
@@ -78,9 +78,9 @@ class RouteTask:
 
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
-        return TaskTool("route", Route, self.route), TaskTool("leave", Leave, self.leave)
+        return TaskTool("route", RouteNotes, self.route), TaskTool("leave", LeaveNotes, self.leave)
 
-    def route(self, call: Route) -> Prompt:
+    def route(self, call: RouteNotes) -> Prompt:
         """Sorts notes into a domain. Raises `ToolProblem`; then nothing is decided about them."""
         domain = call.domain.strip().casefold()
         if domain not in self._domains:
@@ -89,7 +89,7 @@ class RouteTask:
         self.homes |= dict.fromkeys(numbers, domain)
         return Prompt("done", {"what": f"{show_numbers(numbers, 'e')} belong to {domain}"})
 
-    def leave(self, call: Leave) -> Prompt:
+    def leave(self, call: LeaveNotes) -> Prompt:
         """Leaves notes unsorted. Raises `ToolProblem`; then nothing is decided about them."""
         numbers = self._undecided(call.notes)
         self.left |= dict.fromkeys(numbers, " ".join(call.why.split()))

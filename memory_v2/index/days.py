@@ -29,14 +29,14 @@ from memory_v2.index.places import (
     PAGE_OF,
     PAGES,
     Kind,
-    Place,
+    StoredPassage,
     on_page,
     packed,
     packed_rows,
     passages_and_pages,
     read_each,
 )
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import PartialDate, Span, find_dates
@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LineDelta:
     """How often each line was added (or removed, if negative) at one moment. `brings_back` says whether a line that was
     removed before is the same one again."""
 
@@ -92,7 +92,7 @@ class Step:
 class LineDates:
     """Keeps the table up to date with a history."""
 
-    def __init__(self, store: Store, history: Past | None) -> None:
+    def __init__(self, store: IndexStore, history: Past | None) -> None:
         self._store = store
         self._history = history
         self._failed_at: str | None = None
@@ -146,7 +146,7 @@ class LineDates:
                 break
         return bool(revisions)
 
-    def _write(self, read: str, until: str, added: Iterable[Step] = ()) -> bool:
+    def _write(self, read: str, until: str, added: Iterable[LineDelta] = ()) -> bool:
         """Adds steps to a table that has been `read` until this revision, unless another thread or process was faster.
         Without a revision `until` which they go, the table is emptied."""
         with self._store.writing() as tables:
@@ -169,12 +169,12 @@ def unread(history: Past, read_until: str) -> tuple[list[Revision], bool]:
     return newer[::-1], False
 
 
-def steps(history: Past, revisions: Sequence[Revision]) -> Iterator[Step]:
+def steps(history: Past, revisions: Sequence[Revision]) -> Iterator[LineDelta]:
     """The steps of these revisions, which follow each other, oldest first."""
     for revision, changes in zip(revisions, history.changed_by(revisions), strict=True):
         if revision.is_first and revision.kind == EXTERNAL:
             for page in changes:
-                yield Step(_older(page, _moment(revision)), _changed_lines([page]), was_there=True)
+                yield LineDelta(_older(page, _moment(revision)), _changed_lines([page]), was_there=True)
         else:
             yield _step(revision, changes)
 
@@ -190,7 +190,7 @@ def forget(tables: sqlite3.Connection) -> None:
     tables.execute("UPDATE past SET read_until = '', turn = 0")
 
 
-def add_up(tables: sqlite3.Connection, revisions: Iterable[Step], until: str) -> None:
+def add_up(tables: sqlite3.Connection, revisions: Iterable[LineDelta], until: str) -> None:
     """Adds the steps of the revisions `until` this one to the table, in order."""
     [turn] = tables.execute("SELECT turn FROM past").fetchone()
     for step in revisions:
@@ -216,9 +216,9 @@ def read_lines(tables: sqlite3.Connection, lines: Iterable[int]) -> dict[int, Li
     return {line: Line(*row) for line, *row in rows}
 
 
-def _step(revision: Revision, changes: Iterable[PageChange]) -> Step:
+def _step(revision: Revision, changes: Iterable[PageChange]) -> LineDelta:
     brings_back = revision.brings_back or revision.kind == EXTERNAL
-    return Step(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
+    return LineDelta(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
 
 
 def _moment(revision: Revision) -> int:
@@ -325,7 +325,7 @@ UNRECORDED = 2**62
 """The turn of a line that is not in the history: it is newer than all that are."""
 
 
-class Said(NamedTuple):
+class PassageDate(NamedTuple):
     """The day on which a place was said, as an ordinal or `UNDATED`, and the turn of the history that wrote it."""
 
     day: int
@@ -343,7 +343,9 @@ class _Written:
     turn: int
 
 
-def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Calendar) -> dict[int, Said]:
+def read_said(
+    tables: sqlite3.Connection, places: Iterable[StoredPassage], calendar: Calendar
+) -> dict[int, PassageDate]:
     """When each of these passages of pages was said, on today's date by this calendar or before."""
     stored = {place.id: place for place in places}
     source = f"FROM {passages_and_pages()} WHERE passages.id IN (SELECT value FROM json_each(:places))"
@@ -359,18 +361,18 @@ def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Cal
     said = {}
     for place, moment, lines, named in rows:
         written = _written(lines, known, min(calendar.day(moment).toordinal(), today), today, calendar)
-        said[place] = Said(_day(named, known, written), written.turn, named)
+        said[place] = PassageDate(_day(named, known, written), written.turn, named)
     return said
 
 
-def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) -> dict[int, Said]:
+def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) -> dict[int, PassageDate]:
     """When entries were observed, by the ids of their places."""
     source = f"entry_passages AS passages JOIN entries ON page = {PAGE_OF}"
     rows = tables.execute(
         f"SELECT passages.id, day FROM {source} WHERE passages.id IN (SELECT value FROM json_each(?))",
         (packed(places),),
     )
-    return {place: Said(day, 0, ()) for place, day in rows}
+    return {place: PassageDate(day, 0, ()) for place, day in rows}
 
 
 def said_in(
@@ -406,11 +408,11 @@ def days_in(tables: sqlite3.Connection, path: str, calendar: Calendar) -> dict[i
 
 
 def day_said(day: int) -> date | None:
-    """The day of a `Said`; `None` if it is not known."""
+    """The day of a `PassageDate`; `None` if it is not known."""
     return None if day == UNDATED else date.fromordinal(day)
 
 
-def speaks_of(text: str, said: Said, day: date | None) -> str:
+def speaks_of(text: str, said: PassageDate, day: date | None) -> str:
     """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
     if there are none but the `day` on which it was said."""
     spans = [span for span, _, _ in find_dates(newest_part(text))]
@@ -424,7 +426,7 @@ def _named_lines(text: str, line: int | None) -> tuple[int, ...]:
     return line_ids(split_lines(text)) if line is None else (line,)
 
 
-def _named(place: Place) -> tuple[Named, ...]:
+def _named(place: StoredPassage) -> tuple[Named, ...]:
     return tuple(Named(*fields) for fields in json.loads(place.named))
 
 
