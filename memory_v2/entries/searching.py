@@ -21,12 +21,12 @@ from memory_v2.entries.references import folded, references_of
 from memory_v2.entries.store import entries_of
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import EntryHit, Hit
-from memory_v2.index.days import speaks_of
 from memory_v2.index.entries import EntryIndex, File, count_entries
+from memory_v2.index.line_dates import speaks_of
 from memory_v2.index.lookup import POSTINGS
-from memory_v2.index.places import ENTRIES, PAGE_OF
 from memory_v2.index.postings import Only
 from memory_v2.index.ranking import Ranked
+from memory_v2.index.stored_passages import ENTRIES, PAGE_OF
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults

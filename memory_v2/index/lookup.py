@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Protocol
 
-from memory_v2.index.days import ON_A_DAY, Days, PassageDate, known_days, read_said, read_said_of_entries
-from memory_v2.index.places import (
+from memory_v2.index.asked_days import ON_A_DAY, Days, known_days
+from memory_v2.index.line_dates import PassageDate, read_said, read_said_of_entries
+from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
+from memory_v2.index.stored_passages import (
     ENTRIES,
     PAGE_OF,
     PAGES,
@@ -22,7 +24,6 @@ from memory_v2.index.places import (
     passages_and_pages,
     read_places,
 )
-from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
 from memory_v2.index.terms import Question
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block

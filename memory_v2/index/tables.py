@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Generic, NamedTuple, TypeVar
 
-from memory_v2.index.places import (
+from memory_v2.index.postings import ROW_BITS, term_rows
+from memory_v2.index.rows import STORED, Known, PageRows, Row
+from memory_v2.index.stored_passages import (
     ENTRIES,
     FIRST_ENTRY,
     KINDS,
@@ -22,8 +24,6 @@ from memory_v2.index.places import (
     read_each,
     text_sum,
 )
-from memory_v2.index.postings import ROW_BITS, term_rows
-from memory_v2.index.rows import STORED, Known, PageRows, Row
 from memory_v2.index.terms import EVERYTHING
 
 VERSION = 15
