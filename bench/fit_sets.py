@@ -16,8 +16,8 @@ from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
 from memory_v2.index.lookup import LookupResult, SemanticScores
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.ranking import Ranked, answering, rank
-from memory_v2.index.stored_passages import StoredPassage
 from memory_v2.index.terms import Question
 from memory_v2.index.weights import QUESTION
 

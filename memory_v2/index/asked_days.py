@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 
-from memory_v2.index.stored_passages import PAGES, Kind, packed
+from memory_v2.index.places import PAGES, Kind, packed
 from memory_v2.text.dates import PartialDate, Span
 
 ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first DESC LIMIT 1)"

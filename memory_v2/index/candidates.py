@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from memory_v2.index.coverage import Standing, Windows
 from memory_v2.index.lookup import LookupResult
-from memory_v2.index.stored_passages import StoredPassage
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened, terms
 from memory_v2.text.words import words
 from memory_v2.tree.path import ROOT

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from memory_v2.index.asked_days import known_days
 from memory_v2.index.lookup import REACH, Facts, LookupResult
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import K1, B, Term, rarity
-from memory_v2.index.stored_passages import StoredPassage
 from memory_v2.index.terms import Question, terms_of
 from memory_v2.text.words import has_cjk
 

@@ -16,10 +16,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.index.lookup import Facts, read_facts
+from memory_v2.index.places import ENTRIES, packed
 from memory_v2.index.postings import Only
 from memory_v2.index.rows import Known, PageRows, ParsedEntry, page_digest, prepare_entry
 from memory_v2.index.store import IndexStore
-from memory_v2.index.stored_passages import ENTRIES, packed
 from memory_v2.index.tables import CachedValue, check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp

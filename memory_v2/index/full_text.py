@@ -33,19 +33,11 @@ from memory_v2.index.page_tables import (
     page_day,
     read_pages,
 )
+from memory_v2.index.places import ENTRIES, kind_of, on_page, packed, packed_rows, passages_and_pages, read_places
 from memory_v2.index.ranking import Ranked, rank
 from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.spelling import respelled
 from memory_v2.index.store import IndexStore, erase_file
-from memory_v2.index.stored_passages import (
-    ENTRIES,
-    kind_of,
-    on_page,
-    packed,
-    packed_rows,
-    passages_and_pages,
-    read_places,
-)
 from memory_v2.index.tables import CachedValue, read_state
 from memory_v2.index.terms import Question, parse_question
 from memory_v2.index.weights import BELONGS, QUESTION

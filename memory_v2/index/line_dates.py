@@ -23,16 +23,8 @@ from typing import NamedTuple, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.index.passages import Named, line_id, line_ids
+from memory_v2.index.places import PAGE_OF, StoredPassage, on_page, packed, packed_rows, passages_and_pages, read_each
 from memory_v2.index.store import IndexStore
-from memory_v2.index.stored_passages import (
-    PAGE_OF,
-    StoredPassage,
-    on_page,
-    packed,
-    packed_rows,
-    passages_and_pages,
-    read_each,
-)
 from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates

@@ -10,8 +10,7 @@ from typing import Protocol
 
 from memory_v2.index.asked_days import ON_A_DAY, Days, known_days
 from memory_v2.index.line_dates import PassageDate, read_said, read_said_of_entries
-from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
-from memory_v2.index.stored_passages import (
+from memory_v2.index.places import (
     ENTRIES,
     PAGE_OF,
     PAGES,
@@ -24,6 +23,7 @@ from memory_v2.index.stored_passages import (
     passages_and_pages,
     read_places,
 )
+from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
 from memory_v2.index.terms import Question
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block

@@ -19,15 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from memory_v2.index.stored_passages import (
-    PAGES,
-    Kind,
-    StoredPassage,
-    packed,
-    packed_rows,
-    passages_and_pages,
-    read_each,
-)
+from memory_v2.index.places import PAGES, Kind, StoredPassage, packed, packed_rows, passages_and_pages, read_each
 from memory_v2.index.terms import Question, flattened, stored, terms
 from memory_v2.text.words import is_latin
 

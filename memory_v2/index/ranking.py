@@ -15,7 +15,7 @@ from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
 from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
-from memory_v2.index.stored_passages import StoredPassage
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened
 from memory_v2.index.versions import COMPARED, versions_of_first
 from memory_v2.index.weights import QUESTION

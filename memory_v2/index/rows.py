@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from memory_v2.collector import uncollected
 from memory_v2.index.passages import LINE_BYTES, Named, Passage, days_in, named_by, passages
-from memory_v2.index.stored_passages import StoredPassage, pack_texts
+from memory_v2.index.places import StoredPassage, pack_texts
 from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from memory_v2.index.lookup import Facts
+from memory_v2.index.places import read_places
 from memory_v2.index.postings import ROW_BITS, VOCABULARIES, Term, any_of, places_above, rows_of_words
-from memory_v2.index.stored_passages import read_places
 from memory_v2.index.terms import Question, terms
 from memory_v2.text.words import has_cjk, words
 from memory_v2.text.words import stem as singular

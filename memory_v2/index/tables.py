@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Generic, NamedTuple, TypeVar
 
-from memory_v2.index.postings import ROW_BITS, term_rows
-from memory_v2.index.rows import STORED, Known, PageRows, Row
-from memory_v2.index.stored_passages import (
+from memory_v2.index.places import (
     ENTRIES,
     FIRST_ENTRY,
     KINDS,
@@ -24,6 +22,8 @@ from memory_v2.index.stored_passages import (
     read_each,
     text_sum,
 )
+from memory_v2.index.postings import ROW_BITS, term_rows
+from memory_v2.index.rows import STORED, Known, PageRows, Row
 from memory_v2.index.terms import EVERYTHING
 
 VERSION = 15

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence, Set
 from memory_v2.index.candidates import Candidate
 from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import rarity
-from memory_v2.index.stored_passages import StoredPassage
 from memory_v2.index.terms import Question, is_empty, says_one_of
 from memory_v2.text.lists import present, replacing
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.places import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.index.postings import ROW_BITS, rows_of_words
 from memory_v2.index.store import FILE, IndexStore
-from memory_v2.index.stored_passages import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from memory_v2.index.places import PAGE_OF, StoredPassage, read_places
 from memory_v2.index.postings import (
     LAST_BITS,
     ROW_BITS,
@@ -22,7 +23,6 @@ from memory_v2.index.postings import (
 )
 from memory_v2.index.rows import IncomingPage, prepare_page
 from memory_v2.index.store import Connections
-from memory_v2.index.stored_passages import PAGE_OF, StoredPassage, read_places
 from memory_v2.index.tables import drop_pages, put_pages
 from memory_v2.tree.page import parse_page
 from tests.properties.whole import clock

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.encoder import Encoder, Vector
+from memory_v2.index.places import KINDS, Kind, StoredPassage, packed, packed_rows, read_places
 from memory_v2.index.postings import Only
 from memory_v2.index.rows import key_of, spoken
 from memory_v2.index.store import IndexStore
-from memory_v2.index.stored_passages import KINDS, Kind, StoredPassage, packed, packed_rows, read_places
 from memory_v2.index.tables import CachedValue
 from memory_v2.progress import with_progress
 from memory_v2.text.days import unmarked
