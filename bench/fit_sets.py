@@ -15,13 +15,13 @@ from bench.data import data_file, load, own_texts
 from bench.searching import memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
-from memory_v2.index.lookup import Found, SemanticScores
-from memory_v2.index.places import Place
+from memory_v2.index.lookup import LookupResult, SemanticScores
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.ranking import Ranked, answering, rank
 from memory_v2.index.terms import Question
 from memory_v2.index.weights import QUESTION
 
-Shows: TypeAlias = Callable[[str, Place], Collection[str]]
+Shows: TypeAlias = Callable[[str, StoredPassage], Collection[str]]
 """What a place on a page shows: ids of what may be asked for."""
 Asked: TypeAlias = tuple[str, Collection[str], Collection[str], Shows]
 """A question, what answers it, what did so before, and what places show."""
@@ -57,7 +57,7 @@ def _case(memory: Memory, query: str, wanted: frozenset[str], before: frozenset[
 
     def watched(
         question: Question,
-        found: Found,
+        found: LookupResult,
         limit: int,
         by: Mapping[str, float] = QUESTION,
         semantic: SemanticScores | None = None,
@@ -103,7 +103,9 @@ def _locomo(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         memory = locomo.grown(conversation, locomo.by_session, dense)
         turns = locomo.turn_places(memory, conversation)
 
-        def shows(path: str, place: Place, turns: Mapping[tuple[str, int], locomo.Turn] = turns) -> Collection[str]:
+        def shows(
+            path: str, place: StoredPassage, turns: Mapping[tuple[str, int], locomo.Turn] = turns
+        ) -> Collection[str]:
             lines = range(place.first_line, place.last_line + 1)
             return [turn.id for line in lines if (turn := turns.get((path, line)))]
 
@@ -117,7 +119,7 @@ def _beam(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         memory = beam.grown(chat)
         lines = beam.passages(memory, chat)
 
-        def shows(path: str, place: Place, lines: Any = lines) -> Collection[str]:
+        def shows(path: str, place: StoredPassage, lines: Any = lines) -> Collection[str]:
             return [str(number) for number in lines.on(path, place.first_line, place.last_line)]
 
         yield memory, [(question, [*map(str, about)], (), shows) for question, about in chat.questions]
@@ -129,7 +131,9 @@ def _consolidation(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         for question, answers in given.questions:
             old = set(consolidation.overridden(given.facts, question, answers))
 
-            def shows(_: str, place: Place, old: Collection[str] = old, right: Sequence[str] = answers) -> list[str]:
+            def shows(
+                _: str, place: StoredPassage, old: Collection[str] = old, right: Sequence[str] = answers
+            ) -> list[str]:
                 if any(fact in place.text for fact in old):
                     return ["older"]
                 return ["answer"] if any(one.casefold() in place.text.casefold() for one in right) else []
@@ -145,7 +149,7 @@ def _notes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         for one in notes.QUESTIONS:
             lines = {(path, int(line)) for path, line, _ in (answer.split(":") for answer in one.answers)}
 
-            def shows(path: str, place: Place, lines: Collection[tuple[str, int]] = lines) -> list[str]:
+            def shows(path: str, place: StoredPassage, lines: Collection[tuple[str, int]] = lines) -> list[str]:
                 shown = ((path, line) for line in range(place.first_line, place.last_line + 1))
                 return ["answer"] if any(line in lines for line in shown) else []
 
@@ -160,7 +164,7 @@ def _links(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         asked = []
         for question, page, line in texts["two hops"] + texts["one hop"]:
 
-            def shows(path: str, place: Place, page: str = page, line: str = line) -> list[str]:
+            def shows(path: str, place: StoredPassage, page: str = page, line: str = line) -> list[str]:
                 return ["answer"] if path == page and line in place.text else []
 
             asked.append((question, ["answer"], (), shows))

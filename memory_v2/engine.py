@@ -22,10 +22,10 @@ from memory_v2.validate import checked_arguments
 if TYPE_CHECKING:
     from memory_v2.entries.store import EntryStore
     from memory_v2.index.entries import EntryIndex
-    from memory_v2.index.store import Store
+    from memory_v2.index.store import IndexStore
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context, Runner
-    from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.imports import ImportBatch, ImportResult
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
@@ -87,11 +87,11 @@ class Engine:
         return entries.store.EntryStore(self.storage, index, self.calendar, self.agent)
 
     @cached_property
-    def index_store(self) -> Store:
+    def index_store(self) -> IndexStore:
         """The tables of the index, for pages and entries."""
-        from memory_v2.index.store import Store
+        from memory_v2.index.store import IndexStore
 
-        return Store(self.storage.cache_folder)
+        return IndexStore(self.storage.cache_folder)
 
     def _finish(self, for_change: bool) -> tuple[list[Recovered], list[str]]:
         return operations.recovery.recover(self.parts, self.runner.run, for_change)
@@ -173,7 +173,7 @@ class Engine:
         with operations.dry_run.dry_run(self.context) as context:
             return runner.run(context, info(operation).name, lambda own: operation(own, *args, **kwargs), arguments)
 
-    def import_batch(self, batch: Batch) -> ImportResult:
+    def import_batch(self, batch: ImportBatch) -> ImportResult:
         """Runs the import of a batch, which says what it is called in traces, and with which arguments."""
         act = partial(operations.imports.import_batch, batch=batch)
         self.recovery.attempt(for_change=True)

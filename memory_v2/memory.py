@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from memory_v2.memory_entries import Entries
     from memory_v2.models.base import Model
     from memory_v2.operations.check import Checkup
-    from memory_v2.operations.history import BlamedLine, Packed, PastOperation
-    from memory_v2.operations.imports import Batch, ImportResult
+    from memory_v2.operations.history import BlamedLine, PackResult, PastOperation
+    from memory_v2.operations.imports import ImportBatch, ImportResult
     from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import (
@@ -424,7 +424,7 @@ class Memory:
         Raises `NotAllowed`, `PageNotFound`."""
         return self._engine.run(operations.history.restore, revision, path)
 
-    def pack_history(self) -> Packed:
+    def pack_history(self) -> PackResult:
         """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
         return self._engine.run_on_storage(operations.history.pack)
@@ -454,7 +454,7 @@ class Memory:
             self.entries.pick_up()
         return self._engine.run(operations.forget.forget, text, path, lines, apply)
 
-    def import_batch(self, batch: Batch) -> ImportResult:
+    def import_batch(self, batch: ImportBatch) -> ImportResult:
         """Brings in documents, each as a page of its own, in one operation; `memory_v2.migrate` makes the batches.
         Raises `InvalidSetting`, `StorageError`; then nothing was changed."""
         require(hasattr(batch, "documents"), "a batch must be one that memory_v2.migrate makes", batch)

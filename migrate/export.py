@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.places import place_of
+from memory_v2.entries.locations import place_of
 from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.exported_page import Child, ExportedPage, file_text, json_line, part_text, row_line
+from memory_v2.migrate.exported_page import ExportedChild, ExportedPage, file_text, json_line, part_text, row_line
 from memory_v2.migrate.pages import cut_blocks, read_pages
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document
@@ -164,7 +164,9 @@ def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
         parent=graph.parents.get(page.path, ""),
         depth=depth,
         description=graph.descriptions.get(page.path, ""),
-        children=tuple(Child(edge.target, graph.pages[edge.target].title, edge.label) for edge in edges if edge.child),
+        children=tuple(
+            ExportedChild(edge.target, graph.pages[edge.target].title, edge.label) for edge in edges if edge.child
+        ),
         source=source.name,
         day=source.day or iso_day(own.get(DATE)) or page.front_matter.date,
         tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *own_tags)))),

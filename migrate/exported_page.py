@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.text.words import plain
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -59,7 +59,7 @@ _MOST_READ = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class ExportedChild:
     """A page that is listed below another."""
 
     path: str
@@ -76,7 +76,7 @@ class ExportedPage:
     parent: str
     depth: int
     description: str
-    children: tuple[Child, ...]
+    children: tuple[ExportedChild, ...]
     source: str
     day: date | None
     tags: tuple[str, ...]
@@ -172,7 +172,7 @@ def part_text(exported: ExportedPage) -> str:
     return text + to_blank_line(text, newline)
 
 
-def _link(here: str, child: Child) -> str:
+def _link(here: str, child: ExportedChild) -> str:
     """A link to a child, relative to the file of the page, and what is said of the child."""
     target = posixpath.relpath(f"{child.path}.md", posixpath.dirname(here) or ".")
     words = re.sub(r"[ ()%]", lambda sign: quote(sign[0], safe=""), target)

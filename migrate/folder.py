@@ -12,9 +12,9 @@ from memory_v2.entries.store import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
-from memory_v2.files.links import Link, LinkResolver, links_in
+from memory_v2.files.links import FileLink, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
 from memory_v2.text.calendar import named_day
 from memory_v2.text.slug import slug
@@ -171,7 +171,7 @@ def _references(text: Text, resolver: LinkResolver, documents: Mapping[str, obje
     return tuple(links), tuple(dead), tuple(notes)
 
 
-def _links(text: Text) -> Iterator[Link]:
+def _links(text: Text) -> Iterator[FileLink]:
     """The links of a text, compared as people read them, without bytes that are not UTF-8: those in its front matter,
     each line of which is read as a text, and the `@note.md` of a `CLAUDE.md` too."""
     said = readable(text.text)
@@ -181,7 +181,7 @@ def _links(text: Text) -> Iterator[Link]:
             for part in [Block(line.strip()) for line in lines] or [block]:
                 yield from links_in(part)
     if without_suffix(text.name.rpartition("/")[2]).casefold() in _IMPORTING:
-        yield from (Link(found[1], 0, found[1]) for found in _IMPORT.finditer(said))
+        yield from (FileLink(found[1], 0, found[1]) for found in _IMPORT.finditer(said))
 
 
 # the page that a file's place asks for: `projects/Silica/architecture.md` → `projects/silica/architecture`

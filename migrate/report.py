@@ -12,8 +12,8 @@ from typing import Any
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES, status_of, totals_of
-from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.verify import Passage, State, Verification
+from memory_v2.migrate.scan import Scan, SourceDocument
+from memory_v2.migrate.verify import BlockOutcome, State, Verification
 from memory_v2.notes.audit.audit import audit_texts
 from memory_v2.plan import Plan, Step
 from memory_v2.serialize import document as as_document
@@ -179,7 +179,7 @@ def _warning(one: Finding) -> str:
     return f"{_code(_place(one.path, one.line, one.line))}: {_one_line(one.message)}"
 
 
-def _passage(one: Passage, named: Callable[[str], str] | None = None) -> str:
+def _passage(one: BlockOutcome, named: Callable[[str], str] | None = None) -> str:
     code = named or _code
     there = f" → {code(one.page)}" if one.page else ""
     said = f" “{_one_line(one.opening)}”" if one.opening else ""

@@ -12,9 +12,9 @@ from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import claimed, imported_from, record_of, totals_of
 from memory_v2.migrate.planning import asks, last_revisions
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
-from memory_v2.operations.imports import Batch, Incoming, Way
+from memory_v2.operations.imports import ImportBatch, Incoming, Way
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
 from memory_v2.text.slug import slug
@@ -116,7 +116,7 @@ class _Runner:
         reserved = self._reserved.difference(step.target for step in steps)
         incoming = [self._incoming(step) for step in steps]
         result = self._memory.import_batch(
-            Batch(
+            ImportBatch(
                 incoming,
                 readable(source.rpartition("/")[2]),
                 lambda pages: record_of(source, steps, pages),

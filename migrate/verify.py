@@ -13,7 +13,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.pages import cut_blocks, read_pages
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.scan import Scan
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import FORGET, PageChange, Revision
@@ -33,7 +33,7 @@ _MARKER = re.compile(re.escape(MARKER[:-1]) + r"(?: \d+)?\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class BlockOutcome:
     """A block of a document, its lines there (from 1), and what became of it: the `page` that has it, or the
     `operation` that changed it and how it begins (`opening`). `reason` says why it is not in the tree, or why its
     document was not brought in."""
@@ -53,7 +53,7 @@ class Verification:
     pages that could not be read."""
 
     documents: int = 0
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[BlockOutcome, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     unreadable: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ def verify(memory: Memory, scan: Scan, imported: Mapping[str, Imported], plan: P
     pages, unreadable = read_pages(memory)
     tree = _Tree(pages.values())
     sought = [
-        (Passage(document.name, lines, "missing"), block)
+        (BlockOutcome(document.name, lines, "missing"), block)
         for document in with_progress(scan.documents, "documents verified")
         for block, lines in _texts_of(document.text)
     ]

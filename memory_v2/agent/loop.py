@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.task import Task, Tool
+from memory_v2.agent.task import Task, TaskTool
 from memory_v2.errors import ModelError, ToolProblem, UsageError
 from memory_v2.models.base import (
     AssistantMessage,
@@ -21,7 +21,7 @@ from memory_v2.models.base import (
     Prompt,
     Reply,
     ToolCall,
-    ToolResult,
+    ToolMessage,
     UserMessage,
 )
 from memory_v2.progress import tell_progress
@@ -174,18 +174,18 @@ class _Attempt(Generic[T]):
         """Runs the calls; returns whether at least one decided something and none had a problem. Those that decide are
         run first: what the same answer asks to read, the model has not seen yet."""
         decided, self.looked, self.problem = False, False, ""
-        results: dict[int, ToolResult] = {}
+        results: dict[int, ToolMessage] = {}
         for number, call in sorted(enumerate(reply.tool_calls), key=lambda numbered: self._only_looks(numbered[1])):
             try:
                 tool = self._tool(reply, number)
                 run = tool.take if self.is_planner else tool.call
-                results[number] = ToolResult(call, run(call.arguments))
+                results[number] = ToolMessage(call, run(call.arguments))
                 decided = decided or tool.decides
                 self.decided = self.decided or tool.decides
                 self.looked = self.looked or not tool.decides
             except ToolProblem as problem:
                 prompt = Prompt("problem", {"problem": str(problem), "others": len(reply.tool_calls) > 1})
-                results[number] = ToolResult(call, prompt, is_error=True)
+                results[number] = ToolMessage(call, prompt, is_error=True)
                 self.problem = self.problem or str(problem)
         self.conversation.messages += (results[number] for number in sorted(results))
         return decided and not self.problem
@@ -194,7 +194,7 @@ class _Attempt(Generic[T]):
         tool = self.tools.get(str(call.name))
         return tool is not None and not tool.decides
 
-    def _tool(self, reply: Reply, number: int) -> Tool[Any]:
+    def _tool(self, reply: Reply, number: int) -> TaskTool[Any]:
         """The tool of a call, by the number of the call in the reply. Raises `ToolProblem` if it cannot be run."""
         call = reply.tool_calls[number]
         if number >= MAX_CALLS_IN_A_REPLY:
@@ -287,7 +287,7 @@ def checked(answer: object) -> Reply:
 
 def _outcome(act: Callable[[], object], name: str, operation: Operation, seconds: float) -> list[object]:
     """What a model returns or raises; empty if it does neither in this time. Raises `Cancelled`."""
-    request = Request(act, name)
+    request = ModelRequest(act, name)
     try:
         operation.cancellation.wait(request.done, seconds)
     finally:
@@ -301,7 +301,7 @@ costs a retry; here they wait for a place instead."""
 _places = threading.BoundedSemaphore(MAX_REQUESTS)
 
 
-class Request:
+class ModelRequest:
     """One request, in a thread of its own, as soon as there is a place for it. `answer` is empty until `done`, then
     holds what the model returned or raised.
 

@@ -31,9 +31,9 @@ Description = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Tool(Generic[A]):
+class TaskTool(Generic[A]):
     """A tool, described in `prompts/tools/<name>.md.j2`, with the arguments `arguments`: a dataclass whose types say
-    what is told and checked, by an `Argument`. Its lists may be of such dataclasses.
+    what is told and checked, by an `Argument`. Its lists may be of such dataclasses, whose names are told too.
 
     `run` returns the answer for the model, and raises `ToolProblem` for a mistake that the model can correct. A tool
     that only looks (`decides` is false) does not end the loop.
@@ -105,7 +105,7 @@ class Task(Protocol):
         """The first message: what to decide this time."""
 
     @property
-    def tools(self) -> Sequence[Tool[Any]]:
+    def tools(self) -> Sequence[TaskTool[Any]]:
         """The tools that the model can call."""
 
     @property

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli.chosen import ChosenMemory
-from memory_v2.cli.edge import Group, Program
+from memory_v2.cli.chosen_memory import ChosenMemory
+from memory_v2.cli.edge import Program, VerbGroup
 from memory_v2.cli.verb import WHICH_MEMORY, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL
 
@@ -39,7 +39,7 @@ COMMANDS = {"view": "view", "serve": "agents"}
 """Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
 
 
-class Verbs(Group):
+class Verbs(VerbGroup):
     """The verbs of a group, by purpose. The module of a verb is imported when it is asked for."""
 
     command_class = Verb

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.edge import NOT_FOUND, STORAGE
 from memory_v2.cli.output import Notice, Output, is_asked
 from memory_v2.cli.show import show
@@ -20,7 +20,7 @@ from memory_v2.cli.verb import Option, ended, verb
 from memory_v2.configuration import OLDER, PATH
 from memory_v2.errors import UsageError
 from memory_v2.hosts.connect import apply, connection_plan, plan, undo
-from memory_v2.hosts.host import Host, Launch, Place, installed_program
+from memory_v2.hosts.host import Host, Launch, UserEnvironment, installed_program
 from memory_v2.hosts.known import HOSTS
 from memory_v2.mcp.options import Way
 from memory_v2.plan import Plan
@@ -73,40 +73,40 @@ def init(
     """
     if is_applied and is_undone:
         raise UsageError("give --apply or --undo, not both")
-    place = _place(chosen)
+    user = _user(chosen)
     if is_undone:
-        undone = undo(place, _launch(chosen), [host for host in HOSTS if not names or host.name in names])
+        undone = undo(user, _launch(chosen), [host for host in HOSTS if not names or host.name in names])
         done = connection_plan(undone, is_applied=True, undone=bool(undone))
         yield from show(done)
         if not undone:
             yield Notice("there is nothing to take back: no host is connected to this memory")
     else:
         memory = Settings.from_configuration(configured(os.environ, chosen.path, chosen.model), os.environ)
-        hosts = [host for host in HOSTS if (host.name in names if names else host.is_here(place))]
+        hosts = [host for host in HOSTS if (host.name in names if names else host.is_here(user))]
         model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
         launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=is_allowed)
-        changes = plan(place, launch, hosts)
+        changes = plan(user, launch, hosts)
         if is_allowed is None and is_applied and is_asked(yes=as_json):
-            allowing = plan(place, replace(launch, is_allowed=True), hosts)
+            allowing = plan(user, replace(launch, is_allowed=True), hosts)
             if [change.after for change in allowing] != [change.after for change in changes]:
                 agreed = click.confirm("May agents use the memory without asking each time?", err=True)
-                changes = allowing if agreed else plan(place, replace(launch, is_allowed=False), hosts)
+                changes = allowing if agreed else plan(user, replace(launch, is_allowed=False), hosts)
         if is_applied:
             changes = apply(changes)
         server = [launch.server[0], *launch.server[1]]
         facts = {"hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
         done = connection_plan(changes, is_applied, **facts)
         yield from show(done)
-        yield from _what_next(done, hosts, is_applied, place)
+        yield from _what_next(done, hosts, is_applied, user)
         if is_applied and not hosts:
             raise ended(NOT_FOUND)
     if done.warnings and (is_applied or is_undone):
         raise ended(STORAGE)
 
 
-def _place(chosen: ChosenMemory) -> Place:
+def _user(chosen: ChosenMemory) -> UserEnvironment:
     try:
-        return Place(Path.home(), os.environ, sys.platform, chosen.checkout)
+        return UserEnvironment(Path.home(), os.environ, sys.platform, chosen.checkout)
     except RuntimeError as error:
         raise UsageError("your home folder is not known: set HOME") from error
 
@@ -127,9 +127,9 @@ def _launch(chosen: ChosenMemory) -> Launch:
     return Launch(installed_program(), path, NAME)
 
 
-def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, place: Place) -> Iterator[Notice]:
+def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, user: UserEnvironment) -> Iterator[Notice]:
     if not hosts:
-        looked = dict.fromkeys(str(place.path(template)) for host in HOSTS for template in host.here)
+        looked = dict.fromkeys(str(user.path(template)) for host in HOSTS for template in host.here)
         yield Notice(
             "no agent is connected, for none was found on this machine: start your agent once, or name it: "
             f"silica memory init --apply --host {HOST_NAMES[0]} (or {', '.join(HOST_NAMES[1:])})"

@@ -54,7 +54,7 @@ def _as_utf8(argument: str) -> str:
     return os.fsencode(argument).decode("utf-8", "surrogateescape")
 
 
-class Group(click.Group):
+class VerbGroup(click.Group):
     """A group of verbs, or of groups of them."""
 
     below = "VERB"
@@ -70,7 +70,7 @@ class Group(click.Group):
             raise click.UsageError(f"--json goes after the verb: {where}", ctx) from error
 
 
-class Program(Group):
+class Program(VerbGroup):
     """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
@@ -187,7 +187,7 @@ def _kind(error: Exception) -> str:
     return next(kind.__name__ for kind in type(error).__mro__ if not kind.__name__.startswith("_"))
 
 
-class _Told(logging.Handler):
+class _NoticeHandler(logging.Handler):
     """Prints the package's warnings as notices, without a traceback."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -196,8 +196,8 @@ class _Told(logging.Handler):
 
 def _tell_warnings() -> None:
     package = logging.getLogger("memory_v2")
-    if not any(isinstance(handler, _Told) for handler in package.handlers):
-        package.addHandler(_Told(logging.WARNING))
+    if not any(isinstance(handler, _NoticeHandler) for handler in package.handlers):
+        package.addHandler(_NoticeHandler(logging.WARNING))
 
 
 def _end_by_sigterm() -> None:

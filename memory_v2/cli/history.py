@@ -37,7 +37,7 @@ from memory_v2.tree.path import ROOT, page_path
 
 if TYPE_CHECKING:
     from memory_v2.entries.checkpoints import Checkpoint, CheckpointContents, ExportedCheckpoint
-    from memory_v2.operations.history import BlamedLine, Packed, PastOperation
+    from memory_v2.operations.history import BlamedLine, PackResult, PastOperation
     from memory_v2.operations.results import Result
     from memory_v2.storage.history import Revision
 
@@ -438,8 +438,8 @@ def gc() -> None:
     """
 
 
-@renders("Packed")
-def _packed(packed: Packed) -> Iterator[Output]:
+@renders("PackResult")
+def _packed(packed: PackResult) -> Iterator[Output]:
     if packed.objects:
         sizes = f"{packed.bytes_before:,} → {size(packed.bytes_after)}"
         yield f"history packed: {sizes}, {counted(packed.objects, 'object')}"

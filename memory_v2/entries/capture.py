@@ -16,9 +16,9 @@ from inspect import signature
 from typing import Any
 
 from memory_v2.agent.operation import Cancellation
-from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Reference, Scope, Source, domain_named
+from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Provenance, Reference, Scope, domain_named
 from memory_v2.entries.file import CHECKED, RELATED, day_or_moment, entry_data, read_reference
-from memory_v2.entries.places import check_agent
+from memory_v2.entries.locations import check_agent
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.dedup import KnownEntry
@@ -114,7 +114,7 @@ def capture(
         kind=one_line("kind", kind) or "observation",
         home=_home(store, one_line("home", home)),
         tags=each_tag(tags),
-        source=Source(
+        source=Provenance(
             author=one_line("source", source),
             channel=one_line("channel", channel),
             session=one_line("session", session),

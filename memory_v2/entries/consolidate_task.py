@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.agent.task import NumberList, Tool
+from memory_v2.agent.task import NumberList, TaskTool
 from memory_v2.entries.entry import INBOX, Domain, Entry
 from memory_v2.errors import NotAllowed, ToolProblem
 from memory_v2.models.base import Prompt
@@ -65,8 +65,8 @@ class ConsolidateTask(WriteTask):
         return Prompt("consolidate/task", {"brief": self.brief})
 
     @cached_property
-    def tools(self) -> Sequence[Tool[Any]]:
-        return (*super().tools, Tool("same_as", SameAs, self._same_as))
+    def tools(self) -> Sequence[TaskTool[Any]]:
+        return (*super().tools, TaskTool("same_as", SameAs, self._same_as))
 
     def _same_as(self, call: SameAs) -> Prompt:
         numbers = self._new(call.blocks)

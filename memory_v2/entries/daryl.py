@@ -18,9 +18,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import INBOX, Domain, Entry, Reference, Source, shard_id
+from memory_v2.entries.entry import INBOX, Domain, Entry, Provenance, Reference, shard_id
 from memory_v2.entries.file import RELATED, day_or_moment
-from memory_v2.entries.places import entry_name
+from memory_v2.entries.locations import entry_name
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidText
@@ -89,7 +89,7 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
                 observed_at=observed,
                 home=domain.name,
                 importance=read.importance,
-                source=Source(channel=read.source),
+                source=Provenance(channel=read.source),
                 references=tuple(Reference(RELATED, target) for target in dict.fromkeys(read.cross_refs)),
                 derived_from=(origin,) if origin else (),
             )

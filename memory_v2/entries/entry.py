@@ -40,7 +40,7 @@ NONE: Final = Decay()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Provenance:
     """Where an entry came from: who said it, by which channel, in which session, at which file, line or address."""
 
     author: str | None = None
@@ -49,7 +49,7 @@ class Source:
     location: str | None = None
 
 
-NO_SOURCE: Final = Source()
+NO_SOURCE: Final = Provenance()
 """The entry does not say where it came from."""
 
 
@@ -80,7 +80,7 @@ class Entry:
     kind: str = "observation"
     home: str | None = None
     tags: tuple[str, ...] = ()
-    source: Source = NO_SOURCE
+    source: Provenance = NO_SOURCE
     confidence: float | None = None
     importance: float | None = None
     decay: Decay = NONE

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime
 from typing import Any, TypeAlias, get_args
 
-from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry, Reference, Scope, Source, Status
-from memory_v2.entries.places import Place
+from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry, Provenance, Reference, Scope, Status
+from memory_v2.entries.locations import EntryLocation
 from memory_v2.errors import NotAllowed
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import all_digits
@@ -337,7 +337,7 @@ _ORDER = (
 """The keys of a new file, in their order."""
 
 
-def read_entry(place: Place, data: bytes) -> EntryFile:
+def read_entry(place: EntryLocation, data: bytes) -> EntryFile:
     """The entry in a file, and what is wrong with it, with lines."""
     text = decode(data)
     header = read_header(text)
@@ -375,7 +375,7 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
         id=place.id,
         text=header.text,
         observed_at=observed,
-        source=Source(**{name: header.text_of(key) for key, name in _SOURCE.items()}),
+        source=Provenance(**{name: header.text_of(key) for key, name in _SOURCE.items()}),
         references=tuple(_references(header)),
         archived=place.archived,
         **{"decay": lifetime} | said,
@@ -383,7 +383,7 @@ def read_entry(place: Place, data: bytes) -> EntryFile:
     return EntryFile(place.path, data, entry, tuple(findings))
 
 
-def _observed(header: Header, place: Place, tell: Callable[..., None]) -> date | datetime | None:
+def _observed(header: Header, place: EntryLocation, tell: Callable[..., None]) -> date | datetime | None:
     """The day or the moment of an observation: what `created` says, else the day in the name of the file."""
     raw = header.text_of("created")
     if raw is None:

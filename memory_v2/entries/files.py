@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from memory_v2.entries.file import read_entry
-from memory_v2.entries.places import Pack, Packed, is_pack, pack_of, packs_folder, place_of, read_pack
+from memory_v2.entries.locations import Pack, PackedEntry, is_pack, pack_of, packs_folder, place_of, read_pack
 from memory_v2.entries.references import folded, references_of
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.entries import EntryIndex
 from memory_v2.index.rows import ParsedEntry
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.tree.finding import Finding
@@ -112,7 +112,7 @@ class EntryFiles:
         path, above = self.where(finding.path)
         return finding if path == finding.path else replace(finding, path=path, line=above + max(finding.line, 1))
 
-    def _readable(self, path: str) -> Packed | None:
+    def _readable(self, path: str) -> PackedEntry | None:
         try:
             return _packed(self.pack, path)
         except Unreadable:  # it is unknown what the pack has
@@ -125,7 +125,7 @@ class EntryFiles:
         return known[1]
 
 
-def _packed(pack: Callable[[str], Pack], path: str) -> Packed | None:
+def _packed(pack: Callable[[str], Pack], path: str) -> PackedEntry | None:
     """The entry with this path in its pack; `None` if it is in none."""
     if (where := pack_of(path)) is None:
         return None
@@ -135,6 +135,6 @@ def _packed(pack: Callable[[str], Pack], path: str) -> Packed | None:
         return None
 
 
-def open_index(storage: MemoryStorage, calendar: Calendar, store: Store) -> EntryIndex:
+def open_index(storage: MemoryStorage, calendar: Calendar, store: IndexStore) -> EntryIndex:
     """The index of the entries in a storage, in these tables."""
     return EntryIndex(storage, partial(EntryFiles, calendar=calendar), store)

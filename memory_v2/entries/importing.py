@@ -20,7 +20,7 @@ from memory_v2.entries.daryl import read_shard, status, when, write_shard
 from memory_v2.entries.domains import domains, domains_page, with_domains
 from memory_v2.entries.entry import SHARED, Domain, Entry, domain_named, shard_id
 from memory_v2.entries.file import EntryFile, Header, entry_data, read_entry, read_header
-from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
+from memory_v2.entries.locations import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
 from memory_v2.entries.references import Targets, reference_findings, references_of
 from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.entries.upkeep import Copies
@@ -131,7 +131,7 @@ def _new(entry_id: str, file: str, path: str, data: bytes) -> Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class VaultObservation:
     """An observation of a vault: the name of its file, its file in a memory, its front matter as it was written, and
     the entry that it is."""
 
@@ -146,7 +146,7 @@ class Vault:
     """What a folder of vaults holds: its observations by file, everything that a person should look at, and the files
     that are no observations."""
 
-    observed: tuple[Observed, ...]
+    observed: tuple[VaultObservation, ...]
     findings: tuple[Finding, ...]
     others: tuple[str, ...]
 
@@ -154,7 +154,7 @@ class Vault:
 def read_vault(files: Mapping[str, bytes]) -> Vault:
     """Reads a folder of vaults, given as its files with their bytes. A file that cannot be read as an observation is
     told, and the others are read."""
-    observed: list[Observed] = []
+    observed: list[VaultObservation] = []
     findings: list[Finding] = []
     others: list[str] = []
     for file, data in sorted(_unpacked(files, findings)):
@@ -164,7 +164,7 @@ def read_vault(files: Mapping[str, bytes]) -> Vault:
         found = read_entry(place, data)
         findings += (replace(finding, path=file) for finding in found.findings)
         if found.entry is not None:
-            observed.append(Observed(file, found, read_header(decode(data)), found.entry))
+            observed.append(VaultObservation(file, found, read_header(decode(data)), found.entry))
     return Vault(tuple(observed), (*findings, *_vault_findings(observed)), tuple(others))
 
 
@@ -183,7 +183,7 @@ def _unpacked(files: Mapping[str, bytes], findings: list[Finding]) -> Iterator[t
 _NAME = re.compile(r"(?:.*-)?obs-(\d{4}-\d{2}-\d{2})-\d+")
 
 
-def _vault_findings(observed: Sequence[Observed]) -> list[Finding]:
+def _vault_findings(observed: Sequence[VaultObservation]) -> list[Finding]:
     """Everything about a vault that can be read in two ways, by file."""
     by_id = {one.entry.id: one.entry for one in observed}
     entries = [one.entry for one in observed]
@@ -206,7 +206,7 @@ Notice = tuple[str, str, str]
 """The kind of a finding, the key of the header that it is about, and the message."""
 
 
-def _ambiguous(one: Observed) -> Iterator[Notice]:
+def _ambiguous(one: VaultObservation) -> Iterator[Notice]:
     """What the folder, the name and the front matter of a file say of the same in two ways."""
     entry, author, space = one.entry, one.entry.source.author, one.entry.space
     if author is not None and space not in (SHARED, author):
@@ -225,7 +225,7 @@ def _ambiguous(one: Observed) -> Iterator[Notice]:
         yield "two-lifetimes", "max_age", f"it has both decay and max_age; {entry.decay} counts"
 
 
-def _miscounted(one: Observed, shared: Iterable[str | None]) -> Iterator[Notice]:
+def _miscounted(one: VaultObservation, shared: Iterable[str | None]) -> Iterator[Notice]:
     """What a file counts, or says of its copy, and is not so."""
     counted, names = one.header.texts("refs"), one.header.texts("ref_by")
     if len(counted) == 1 and counted[0].isdecimal() and int(counted[0]) != len(names):
@@ -236,7 +236,7 @@ def _miscounted(one: Observed, shared: Iterable[str | None]) -> Iterator[Notice]
         yield "unknown-promotion", "promoted", message
 
 
-def _cached(one: Observed, targets: Targets, by_id: Mapping[str, Entry]) -> Iterator[Notice]:
+def _cached(one: VaultObservation, targets: Targets, by_id: Mapping[str, Entry]) -> Iterator[Notice]:
     """What `ref_by` says, compared with what the observations name themselves."""
     for name in one.header.texts("ref_by"):
         lead = targets.lead(name, one.entry.id)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import decide
-from memory_v2.agent.task import NumberList, Tool
+from memory_v2.agent.task import NumberList, TaskTool
 from memory_v2.entries.curation import carried_out, keep_planned, part_of, planned
 from memory_v2.entries.domains import DomainFile, domains
 from memory_v2.entries.entry import Entry
@@ -20,7 +20,7 @@ from memory_v2.entries.routing import Inboxed, Routing, plan_routing
 from memory_v2.entries.store import entries_of
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
-from memory_v2.models.briefs import Domain, RouteBrief, Unsorted
+from memory_v2.models.briefs import DomainView, RouteBrief, Unsorted
 from memory_v2.operations.context import Context
 from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan
@@ -39,7 +39,7 @@ Notes = Annotated[NumberList, Argument("notes, such as e1, e3-e5")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class RouteNotes:
     """The arguments of the tool, as the model sees them."""
 
     notes: Notes
@@ -47,7 +47,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leave:
+class LeaveNotes:
     """The arguments of the tool, as the model sees them."""
 
     notes: Notes
@@ -77,10 +77,10 @@ class RouteTask:
         return Prompt("route/task", {"brief": self.brief})
 
     @cached_property
-    def tools(self) -> Sequence[Tool[Any]]:
-        return Tool("route", Route, self.route), Tool("leave", Leave, self.leave)
+    def tools(self) -> Sequence[TaskTool[Any]]:
+        return TaskTool("route", RouteNotes, self.route), TaskTool("leave", LeaveNotes, self.leave)
 
-    def route(self, call: Route) -> Prompt:
+    def route(self, call: RouteNotes) -> Prompt:
         """Sorts notes into a domain. Raises `ToolProblem`; then nothing is decided about them."""
         domain = call.domain.strip().casefold()
         if domain not in self._domains:
@@ -89,7 +89,7 @@ class RouteTask:
         self.homes |= dict.fromkeys(numbers, domain)
         return Prompt("done", {"what": f"{show_numbers(numbers, 'e')} belong to {domain}"})
 
-    def leave(self, call: Leave) -> Prompt:
+    def leave(self, call: LeaveNotes) -> Prompt:
         """Leaves notes unsorted. Raises `ToolProblem`; then nothing is decided about them."""
         numbers = self._undecided(call.notes)
         self.left |= dict.fromkeys(numbers, " ".join(call.why.split()))
@@ -189,10 +189,10 @@ class _Sorting:
                 self.by_planner.add(_key(entry))
 
 
-def shown_domains(domains: DomainFile) -> tuple[Domain, ...]:
+def shown_domains(domains: DomainFile) -> tuple[DomainView, ...]:
     """The domains as a model is shown them; one without a description by its first keywords."""
     return tuple(
-        Domain(domain.name, domain.title, domain.description or ", ".join(domain.keywords[:MOST_KEYWORDS]))
+        DomainView(domain.name, domain.title, domain.description or ", ".join(domain.keywords[:MOST_KEYWORDS]))
         for domain in domains.domains
     )
 

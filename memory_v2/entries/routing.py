@@ -38,7 +38,7 @@ _LITERAL = {"@": _MENTION, "[ ]": _BOX}
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class HomeCandidate:
     """A home that an entry may have, its score, and what the score consists of."""
 
     home: str
@@ -52,7 +52,7 @@ class Routing:
 
     home: str | None
     reason: str
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[HomeCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Router:
             return Routing(home, reason, tuple(_best_first(scores)))
         if named:
             known = {candidate.home: candidate for candidate in scores if candidate.reasons}
-            scores = [known.get(home, Candidate(home, 0, (why,))) for home, why in named.items()]
+            scores = [known.get(home, HomeCandidate(home, 0, (why,))) for home, why in named.items()]
         return _decided(_best_first(scores), tuple(named))
 
     def _named(self, references: Iterable[Reference]) -> dict[str, str]:
@@ -89,14 +89,14 @@ class Router:
                 found.setdefault(lead.targets[0], f"it names {reference.target}")
         return found
 
-    def _score(self, domain: Domain, text: str) -> Candidate:
+    def _score(self, domain: Domain, text: str) -> HomeCandidate:
         found = keywords_in(without_shards(text), domain.keywords)
         reasons = [word if score == 1 else f"{word} (label, {score})" for word, score in found.items()]
         score: float = sum(found.values())
         if bonus := self.importance_bonus * (self.importance or {}).get(domain.name, 0.0):
             score += bonus
             reasons.append(f"importance {bonus:.2f}")
-        return Candidate(domain.name, score, tuple(reasons))
+        return HomeCandidate(domain.name, score, tuple(reasons))
 
 
 @operation("route", changes="entries")
@@ -197,12 +197,12 @@ def _spelled(text: str) -> str:
     return "\n".join(f" {' '.join(line)} " for line in (found, map(stem, found), map(stem, parts)))
 
 
-def _best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _best_first(candidates: Iterable[HomeCandidate]) -> list[HomeCandidate]:
     """The candidates with a sign, best first, equal ones in their order."""
     return sorted((candidate for candidate in candidates if candidate.reasons), key=lambda one: -one.score)
 
 
-def _decided(candidates: Sequence[Candidate], named: Sequence[str]) -> Routing:
+def _decided(candidates: Sequence[HomeCandidate], named: Sequence[str]) -> Routing:
     if not candidates:
         return Routing(None, "nothing in it says where it belongs")
     best = [candidate for candidate in candidates if candidate.score == candidates[0].score]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from memory_v2.agent.operation import new_id, who_asks
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.places import (
-    Place,
+from memory_v2.entries.locations import (
+    EntryLocation,
     entry_name,
     folder_of,
     is_stored_place,
@@ -88,7 +88,7 @@ class EntryStore:
 
     # reading
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[EntryLocation]:
         """Where all entries are, in no order, without reading any."""
         yield from filter(None, (place_of(stamp.path) for stamp in self.stored.stamps()))
 
@@ -124,7 +124,7 @@ class EntryStore:
         """All entries that can be read, oldest first."""
         return [file.entry for file in self.files() if file.entry is not None]
 
-    def find(self, entry_id: str) -> Place:
+    def find(self, entry_id: str) -> EntryLocation:
         """Where an entry is. Without a space, it is the default agent's or the shared one. Raises
         `EntryNotFound`."""
         for full in (entry_id,) if "/" in entry_id else (f"{self.agent}/{entry_id}", f"shared/{entry_id}"):
@@ -135,7 +135,7 @@ class EntryStore:
             return place
         raise EntryNotFound(entry_id)
 
-    def _likely(self, entry_id: str) -> Place | None:
+    def _likely(self, entry_id: str) -> EntryLocation | None:
         """Where an entry is, if that is where this program puts entries, or Ocean's scripts do."""
         try:
             path = next(filter(self.storage.exists, likely_paths(entry_id)), None) or self._packed_as(entry_id)
@@ -177,7 +177,7 @@ class EntryStore:
         if not read_format(self.storage.state):
             self.storage.begin(self.calendar.now())
 
-    def create(self, space: str, day: str, data: bytes) -> Place:
+    def create(self, space: str, day: str, data: bytes) -> EntryLocation:
         """Creates an entry under the next free number of a day, durably, without a lock. Raises `StorageError`."""
         for attempt in range(1, MAX_TRIES):
             listed = 0 if attempt < MAX_TRIES // 2 else self._last_listed(space, day)

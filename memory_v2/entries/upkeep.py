@@ -23,7 +23,7 @@ from memory_v2.entries import decay
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
 from memory_v2.entries.file import EntryFile, Written, written_moment
-from memory_v2.entries.places import (
+from memory_v2.entries.locations import (
     MAX_BYTES,
     can_be_packed,
     month_of,

@@ -30,7 +30,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class FileLink:
     """A link to a file as it is `written` in a text, on a line counted from 0. `is_wiki` tells `[[name]]` from the
     other kind, `heading` is the one that it leads to."""
 
@@ -41,20 +41,22 @@ class Link:
     is_wiki: bool = False
 
 
-def links_in(block: Block) -> Iterator[Link]:
+def links_in(block: Block) -> Iterator[FileLink]:
     """The links, pictures and definitions of a block that lead to files. Code has none."""
     text = block.text
     for found in find_links(block):
         if not _SCHEME.match(target := found.target.strip()):
             heading = found.heading.lstrip("#").strip()
-            yield Link(target, text.count("\n", 0, found.start), text[found.start : found.end], heading, is_wiki=True)
+            yield FileLink(
+                target, text.count("\n", 0, found.start), text[found.start : found.end], heading, is_wiki=True
+            )
     if ("](" not in text and "]:" not in text) or block.kind in ("fence", "code", "html", "front matter"):
         return
     text = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     for one in _MARKDOWN.finditer(text):
         target = unquote(re.split(r"[?#]", next(filter(None, one.groups())))[0])
         if target and not _SCHEME.match(target):
-            yield Link(target, text.count("\n", 0, one.start()), f"({target})")
+            yield FileLink(target, text.count("\n", 0, one.start()), f"({target})")
 
 
 class LinkResolver:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.hosts.files import FileChange, Unclear, bytes_of, why_unwritable, write
-from memory_v2.hosts.host import Edit, Host, Launch, Place, whole_file
+from memory_v2.hosts.host import Edit, Host, Launch, UserEnvironment, whole_file
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.local.disk import advice
@@ -27,10 +27,10 @@ class _Draft:
     problem: str = ""
 
 
-def plan(place: Place, launch: Launch, hosts: Iterable[Host], is_undone: bool = False) -> list[FileChange]:
+def plan(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], is_undone: bool = False) -> list[FileChange]:
     """What connecting these hosts changes, file by file, or what taking it back does. Nothing is written."""
     drafts: dict[Path, _Draft] = {}
-    for title, edit in _edits(place, launch, hosts):
+    for title, edit in _edits(user, launch, hosts):
         draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file))
         draft.hosts += [title] if title not in draft.hosts else []
         was, is_out = draft.text, is_undone or edit.is_revoked
@@ -49,14 +49,14 @@ def apply(changes: Iterable[FileChange]) -> list[FileChange]:
     return [_written(change) if change.is_change else change for change in changes]
 
 
-def undo(place: Place, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
+def undo(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
     """Takes out what connects these hosts to the memory of this name, and removes the files and folders that are empty
     then; returns what was changed, and what was left alone and why."""
-    changes = plan(place, replace(launch, is_allowed=True), hosts, is_undone=True)
+    changes = plan(user, replace(launch, is_allowed=True), hosts, is_undone=True)
     undone = apply(replace(change, hosts=()) for change in changes)
     for change in undone:
         for folder in change.file.parents if change.is_change and change.after is None else ():
-            if folder in (place.home, place.project):
+            if folder in (user.home, user.project):
                 break
             with suppress(OSError):  # others have put something into it
                 folder.rmdir()
@@ -89,10 +89,10 @@ def connection_plan(changes: Sequence[FileChange], is_applied: bool = False, **f
     )
 
 
-def _edits(place: Place, launch: Launch, hosts: Iterable[Host]) -> Iterator[tuple[str, Edit]]:
+def _edits(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> Iterator[tuple[str, Edit]]:
     for host in hosts:
-        yield from ((host.title, edit) for edit in host.edits(place, launch))
-    if place.project:  # what an agent notes is not committed by accident
+        yield from ((host.title, edit) for edit in host.edits(user, launch))
+    if user.project:  # what an agent notes is not committed by accident
         ignore = Path(launch.options[-1]) / PROJECT_MEMORY.parent / ".gitignore"
         yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL, may_stay=True)
 

@@ -26,7 +26,7 @@ HOOK_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UserEnvironment:
     """A user's home folder, environment and platform. With `project`, the files in that worktree of a project are
     meant."""
 
@@ -183,28 +183,28 @@ class Host:
     skills: Files = ("", "")
     allows: tuple[Files, tuple[str, ...]] | None = None
 
-    def is_here(self, place: Place) -> bool:
-        """Whether it is used in a place."""
-        return any(place.path(template).exists() for template in self.here)
+    def is_here(self, user: UserEnvironment) -> bool:
+        """Whether the user has it."""
+        return any(user.path(template).exists() for template in self.here)
 
-    def edits(self, place: Place, launch: Launch) -> Iterator[Edit]:
-        """What connects it in a place."""
-        if file := _file(place, self.servers):
+    def edits(self, user: UserEnvironment, launch: Launch) -> Iterator[Edit]:
+        """What connects it for the user."""
+        if file := _file(user, self.servers):
             yield _server(file, (*self.keys, launch.name), self.entry(launch), launch)
-        has_hook = place.project or not any(host.is_here(place) for host in self.hooked_by)
-        if (file := _file(place, self.hooks, launch)) and has_hook:
+        has_hook = user.project or not any(host.is_here(user) for host in self.hooked_by)
+        if (file := _file(user, self.hooks, launch)) and has_hook:
             yield _hook(file, ("hooks", self.event), self.hook(launch), launch, dict(self.top))
-        if self.allows and launch.is_allowed is not None and (file := _file(place, self.allows[0])):
+        if self.allows and launch.is_allowed is not None and (file := _file(user, self.allows[0])):
             yield allowed(file, self.allows[1], f"mcp__{launch.name}", is_revoked=not launch.is_allowed)
-        if folder := _file(place, self.skills):
+        if folder := _file(user, self.skills):
             name = launch.name.lower().replace("_", "-")  # all that the names of skills may have
             text = skill_text().replace("silica-memory", name)
             yield whole_file(folder / name / "SKILL.md", "skill", text)
 
 
-def _file(place: Place, templates: Files, launch: Launch | None = None) -> Path | None:
-    template = templates[1] if place.project else templates[0]
-    return place.path(template.replace("NAME", launch.name if launch else "")) if template else None
+def _file(user: UserEnvironment, templates: Files, launch: Launch | None = None) -> Path | None:
+    template = templates[1] if user.project else templates[0]
+    return user.path(template.replace("NAME", launch.name if launch else "")) if template else None
 
 
 def _server(file: Path, keys: tuple[str, ...], entry: Mapping[str, Any], launch: Launch) -> Edit:

@@ -20,22 +20,22 @@ _PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value and its place in the text. `parts` are the places of what it consists of, each with its key, if it is an
     object or an array; `comma` is the end of a comma after the last."""
 
     start: int
     end: int
     value: Any
-    parts: tuple[tuple[str, int, Node], ...] = ()
+    parts: tuple[tuple[str, int, JsonNode], ...] = ()
     comma: int | None = None
 
-    def find(self, key: str) -> Node | None:
+    def find(self, key: str) -> JsonNode | None:
         """The value of a key; of several, the last, which is the one that counts."""
         return next((node for name, _, node in reversed(self.parts) if name == key), None)
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """The value that a text holds. Raises `Unclear`."""
     try:
         node = _Parser(text).value(_blank(text, 0))
@@ -47,7 +47,7 @@ def parse(text: str) -> Node:
 
 def value_at(text: str, keys: Keys) -> Any:
     """The value under these keys; `None` if there is none. Raises `Unclear`."""
-    node: Node | None = parse(text) if not _is_empty(text) else None
+    node: JsonNode | None = parse(text) if not _is_empty(text) else None
     for key in keys:
         node = node.find(key) if node and isinstance(node.value, dict) else None
     return node and node.value
@@ -136,21 +136,21 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def value(self, at: int) -> Node:
+    def value(self, at: int) -> JsonNode:
         opening = self.text[at : at + 1]
         if opening and opening in "{[":
             return self._parts(at, opening)
         if opening == '"':
             string, end = self._string(at)
-            return Node(at, end, string)
+            return JsonNode(at, end, string)
         if plain := _PLAIN.match(self.text, at):
-            return Node(at, plain.end(), json.loads(plain[0]))
+            return JsonNode(at, plain.end(), json.loads(plain[0]))
         return _refuse(self.text, at)
 
-    def _parts(self, start: int, opening: str) -> Node:
+    def _parts(self, start: int, opening: str) -> JsonNode:
         is_object = opening == "{"
         closing = "}" if is_object else "]"
-        parts: list[tuple[str, int, Node]] = []
+        parts: list[tuple[str, int, JsonNode]] = []
         comma, at = None, _blank(self.text, start + 1)
         while self.text[at : at + 1] != closing:
             if parts and comma is None:
@@ -169,7 +169,7 @@ class _Parser:
             at = _blank(self.text, comma or at)
         values = [node.value for _, _, node in parts]
         value = {name: one for (name, _, _), one in zip(parts, values, strict=True)} if is_object else values
-        return Node(start, at + 1, value, tuple(parts), comma)
+        return JsonNode(start, at + 1, value, tuple(parts), comma)
 
     def _string(self, at: int) -> tuple[str, int]:
         try:
@@ -203,7 +203,7 @@ def _nested(keys: Keys, value: Any) -> Any:
     return value
 
 
-def _checked(text: str, before: Node, keys: Keys, value: Any) -> str:
+def _checked(text: str, before: JsonNode, keys: Keys, value: Any) -> str:
     """The changed text, if it holds what was there before and the value. Raises `Unclear`."""
     expected = inner = copy.deepcopy(before.value)
     for key in keys[:-1]:
@@ -235,7 +235,7 @@ def _dumped(value: Any, text: str, indent: str) -> str:
     return (_newline(text) + indent).join(lines)
 
 
-def _with_part(text: str, node: Node, name: str, value: Any) -> str:
+def _with_part(text: str, node: JsonNode, name: str, value: Any) -> str:
     """The text with one more part at the end of an object or array, in the style of the others."""
     last = node.parts[-1][2].end if node.parts else node.start + 1
     if node.parts and "\n" not in text[node.start : node.end]:
@@ -253,7 +253,7 @@ def _with_part(text: str, node: Node, name: str, value: Any) -> str:
     return text[:last] + comma + text[last:line_end] + new + tail
 
 
-def _without_part(text: str, node: Node, number: int) -> str:
+def _without_part(text: str, node: JsonNode, number: int) -> str:
     start, end = node.parts[number][1], node.parts[number][2].end
     following = _blank(text, end)
     is_last = number == len(node.parts) - 1

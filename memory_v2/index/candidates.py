@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memory_v2.index.coverage import Standing, Windows
-from memory_v2.index.lookup import Found
-from memory_v2.index.places import Place
+from memory_v2.index.lookup import LookupResult
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened, terms
 from memory_v2.text.words import words
 from memory_v2.tree.path import ROOT
@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"-\d+\Z")
 class Candidate:
     """A place that may answer a question, with what speaks for it."""
 
-    place: Place
+    place: StoredPassage
     words: Standing
     day: bool
     """Whether the place falls on a day asked for."""
@@ -68,7 +68,7 @@ class Candidate:
 
 
 def candidates(
-    question: Question, found: Found, *, is_title: bool = True, cosines: Mapping[int, float] | None = None
+    question: Question, found: LookupResult, *, is_title: bool = True, cosines: Mapping[int, float] | None = None
 ) -> list[Candidate]:
     """All places that were found, in their order; with `is_title`, it is told how much the question is a title."""
     windows, cosines = Windows(found), cosines or {}
@@ -78,7 +78,12 @@ def candidates(
 
 
 def _candidate(
-    question: Question, found: Found, windows: Windows, place: Place, cosine: float | None, is_title: bool
+    question: Question,
+    found: LookupResult,
+    windows: Windows,
+    place: StoredPassage,
+    cosine: float | None,
+    is_title: bool,
 ) -> Candidate:
     if place.speaker:
         named = place.speaker in question.names
@@ -89,7 +94,7 @@ def _candidate(
     return Candidate(place, windows.standing(place), on_day, named, *title, cosine)
 
 
-def _title_asked(question: Question, found: Found, place: Place) -> tuple[float, int]:
+def _title_asked(question: Question, found: LookupResult, place: StoredPassage) -> tuple[float, int]:
     """How much a question is the title of a page or a heading above a place: `_THE_TITLE` if it is that to the word,
     with how many steps below the root it stands; else, if all of it stands there, which part it is of all that stands
     there, and of the title alone."""
@@ -111,7 +116,7 @@ def _title_asked(question: Question, found: Found, place: Place) -> tuple[float,
     return part / 2, 0
 
 
-def _led(every: Sequence[Candidate], found: Found) -> list[Candidate]:
+def _led(every: Sequence[Candidate], found: LookupResult) -> list[Candidate]:
     """The same, with `_THE_LEAD` for the first text of each page under a title that is asked for to the word; of `port`
     and `port-2`, only for that of `port`."""
     lead: dict[int, int] = {}
@@ -123,7 +128,7 @@ def _led(every: Sequence[Candidate], found: Found) -> list[Candidate]:
     return [replace(candidate, titled=_THE_LEAD) if candidate.place.id in leads else candidate for candidate in every]
 
 
-def _linked(every: list[Candidate], found: Found, windows: Windows) -> list[Candidate]:
+def _linked(every: list[Candidate], found: LookupResult, windows: Windows) -> list[Candidate]:
     """The same, for the places of pages to which others link. A place with several links says less about each."""
     linking: dict[int, list[tuple[Set[str], int]]] = {}
     for place, pages in found.links.items():

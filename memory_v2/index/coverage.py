@@ -16,9 +16,9 @@ from datetime import date
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
-from memory_v2.index.days import known_days
-from memory_v2.index.lookup import REACH, Facts, Found
-from memory_v2.index.places import Place
+from memory_v2.index.asked_days import known_days
+from memory_v2.index.lookup import REACH, Facts, LookupResult
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import K1, B, Term, rarity
 from memory_v2.index.terms import Question, terms_of
 from memory_v2.text.words import has_cjk
@@ -59,7 +59,7 @@ class Standing(NamedTuple):
 class Windows:
     """The places that were found, with what they hold of a question counted once."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: LookupResult) -> None:
         self._average = max(found.facts.length, 1.0)
         self.rarity = {term: rarity(count, found.facts.count) for term, count in found.frequency.items()}
         """How much it says that a place has each term of the question."""
@@ -78,7 +78,7 @@ class Windows:
         for run, together in groupby(places, key=lambda place: (place.page, place.run)):
             self._add(run, list(together))
 
-    def _add(self, run: tuple[int, int], together: Sequence[Place]) -> None:
+    def _add(self, run: tuple[int, int], together: Sequence[StoredPassage]) -> None:
         """Notes of each place of a run the sums of all that is before it, so that any stretch is one subtraction."""
         counts = [[place.length, *map(place.own.count, self._blank)] for place in together]
         alone = sums = _summed(counts)
@@ -88,7 +88,7 @@ class Windows:
             self._sums[place.id] = (alone, sums, position)
         self._whole[run] = self._score(sums, 0, len(together))
 
-    def _with_related(self, counts: Sequence[float], place: Place) -> Sequence[float]:
+    def _with_related(self, counts: Sequence[float], place: StoredPassage) -> Sequence[float]:
         """The counts of a place, in which related terms stand in for each term that it does not have."""
         length, *found = counts
         own = place.own.split()
@@ -102,7 +102,7 @@ class Windows:
         """How much it says that a place has these terms of the question."""
         return math.fsum(self.rarity[term] for term in terms)
 
-    def has(self, place: Place) -> frozenset[str]:
+    def has(self, place: StoredPassage) -> frozenset[str]:
         """The terms of the question that a place or a heading above it has."""
         return frozenset(
             term
@@ -110,7 +110,7 @@ class Windows:
             if blank in place.own or blank in place.context
         )
 
-    def standing(self, place: Place) -> Standing:
+    def standing(self, place: StoredPassage) -> Standing:
         """How a place and what stands around it score."""
         alone, sums, position = self._sums[place.id]
         end = min(position + REACH + 1, len(sums) - 1)
@@ -177,14 +177,14 @@ NO_WORDS = 0.5
 """What any text tells if the question has no word that tells something, and names no day."""
 
 
-class Terms(NamedTuple):
+class EntryTerms(NamedTuple):
     """The terms of a question that entries have, and how many places of entries there are."""
 
     known: Sequence[Term] = ()
     places: int = 0
 
 
-NO_TERMS: Final = Terms()
+NO_TERMS: Final = EntryTerms()
 """Entries do not count."""
 
 
@@ -207,7 +207,7 @@ def told(
     facts: Facts,
     question: Question,
     texts: Sequence[tuple[str, date | None]],
-    entries: Terms = NO_TERMS,
+    entries: EntryTerms = NO_TERMS,
 ) -> list[float]:
     """How much each of these texts, with the day on which it was said, tells of what is asked for, from 0 to 1: the
     share of the question's words that it has, by weight, and `FLOOR` at least if it has too many of them for chance. A

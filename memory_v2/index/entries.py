@@ -18,9 +18,9 @@ from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.index.lookup import Facts, read_facts
 from memory_v2.index.places import ENTRIES, packed
 from memory_v2.index.postings import Only
-from memory_v2.index.rows import Known, ParsedEntry, Prepared, page_digest, prepare_entry
-from memory_v2.index.store import Store
-from memory_v2.index.tables import Kept, check_rows, drop_pages, put_pages, raise_state, read_state
+from memory_v2.index.rows import Known, PageRows, ParsedEntry, page_digest, prepare_entry
+from memory_v2.index.store import IndexStore
+from memory_v2.index.tables import CachedValue, check_rows, drop_pages, put_pages, raise_state, read_state
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import MemoryStorage, Stamp
 from memory_v2.tree.path import ENTRIES as ENTRIES_FOLDER
@@ -68,14 +68,14 @@ class EntryIndex:
     """The entries in an index. Any number of threads and processes may use its file."""
 
     def __init__(
-        self, storage: MemoryStorage, open_source: Callable[[MemoryStorage], EntrySource], store: Store
+        self, storage: MemoryStorage, open_source: Callable[[MemoryStorage], EntrySource], store: IndexStore
     ) -> None:
         self._storage = storage
         self._open_source = open_source
         self._source = open_source(storage)
         self._store = store
-        self.facts = Kept(read_entry_facts, kind=ENTRIES)
-        self._folders = Kept(_read_folders, kind=ENTRIES)
+        self.facts = CachedValue(read_entry_facts, kind=ENTRIES)
+        self._folders = CachedValue(_read_folders, kind=ENTRIES)
         self.unreadable: dict[str, Unreadable] = {}
         """The entries that could not be read when they were last looked at. They are not in the index."""
         self._filled = b""
@@ -97,7 +97,7 @@ class EntryIndex:
         marks = self._storage.folder_marks(ENTRIES_FOLDER)
         return marks is None or bool(marks)
 
-    def over(self, storage: MemoryStorage, store: Store) -> EntryIndex:
+    def over(self, storage: MemoryStorage, store: IndexStore) -> EntryIndex:
         """The same for the entries in another storage, and another index."""
         return EntryIndex(storage, self._open_source, store)
 
@@ -161,7 +161,7 @@ class EntryIndex:
         return read_state(tables, ENTRIES).tables == self._filled
 
     def fill(self) -> None:
-        """Brings the tables up to date, whether a look is due or not. Call it in `Store.run`."""
+        """Brings the tables up to date, whether a look is due or not. Call it in `IndexStore.run`."""
         self._refresh(everything=False)
 
     def _some(self, where: str, given: Mapping[str, object]) -> list[File]:
@@ -245,7 +245,7 @@ class EntryIndex:
                 raise_state(tables, ENTRIES)
 
     def _take_in(self, stamps: Sequence[Stamp], known: Mapping[str, Known]) -> None:
-        prepared: list[Prepared] = []
+        prepared: list[PageRows] = []
         touched: list[tuple[int, str, str]] = []
         gone: list[str] = []
         unreadable: dict[str, Unreadable] = {}

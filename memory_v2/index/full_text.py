@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
+from memory_v2.index.asked_days import known_days
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
-from memory_v2.index.coverage import NO_TERMS, Terms, told
-from memory_v2.index.days import LineDates, Past, day_said, days_in, known_days, read_said, said_in, speaks_of
+from memory_v2.index.coverage import NO_TERMS, EntryTerms, told
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
-from memory_v2.index.lookup import Facts, Found, SemanticScores, joined, look_up, read_facts
+from memory_v2.index.line_dates import LineDates, Past, day_said, days_in, read_said, said_in, speaks_of
+from memory_v2.index.lookup import Facts, LookupResult, SemanticScores, joined, look_up, read_facts
 from memory_v2.index.page_tables import (
     Edits,
     OnChange,
@@ -36,8 +37,8 @@ from memory_v2.index.places import ENTRIES, kind_of, on_page, packed, packed_row
 from memory_v2.index.ranking import Ranked, rank
 from memory_v2.index.rows import IncomingPage, block_digest
 from memory_v2.index.spelling import respelled
-from memory_v2.index.store import Store, erase_file
-from memory_v2.index.tables import Kept, read_state
+from memory_v2.index.store import IndexStore, erase_file
+from memory_v2.index.tables import CachedValue, read_state
 from memory_v2.index.terms import Question, parse_question
 from memory_v2.index.weights import BELONGS, QUESTION
 from memory_v2.storage.history import NO_CHANGE, Change
@@ -90,8 +91,8 @@ class FullTextIndex:
     method. No lock is held and no transaction is open while pages are read or `on_change` runs, so searches do not wait
     for them.
 
-    If the tables fail in a way that the `Store` has no remedy for, which is a bug, the pages themselves are asked: an
-    index must never keep anyone from them. Only errors of the source are raised.
+    If the tables fail in a way that the `IndexStore` has no remedy for, which is a bug, the pages themselves are asked:
+    an index must never keep anyone from them. Only errors of the source are raised.
     """
 
     def __init__(
@@ -102,13 +103,13 @@ class FullTextIndex:
         calendar: Calendar = UTC_DAYS,
         dense: Dense | None = None,
         *,
-        store: Store | None = None,
+        store: IndexStore | None = None,
         entries: Callable[[], EntryIndex] | None = None,
     ) -> None:
         """`history` tells when each line was written; without one, lines have the dates of their pages. With `dense`,
         `recall` goes by meaning too. `store` is that of the `entries`, which are opened when they are first asked."""
         self._source = source
-        self._store = store or Store(folder)
+        self._store = store or IndexStore(folder)
         self._open_entries = entries
         self._written = LineDates(self._store, history)
         self._calendar = calendar
@@ -116,7 +117,7 @@ class FullTextIndex:
         self._tables = PageTables(source, self._store, self._written)
         self._failure = ""
         """Why the last refresh failed. The tables are then not asked: they may lack pages."""
-        self._facts = Kept(read_facts)
+        self._facts = CachedValue(read_facts)
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
@@ -251,12 +252,12 @@ class FullTextIndex:
     def _with_entries(
         self,
         tables: sqlite3.Connection,
-        found: Found,
+        found: LookupResult,
         question: Question,
         limit: int,
         entries: EntrySearch | None,
         semantic: SemanticScores | None,
-    ) -> Found:
+    ) -> LookupResult:
         """What was found among the pages, and the entries that may answer."""
         if entries is None:
             return found
@@ -337,10 +338,10 @@ class FullTextIndex:
 
         return self._ask(work, dict, with_entries)
 
-    def _terms(self, tables: sqlite3.Connection, question: Question) -> Terms:
+    def _terms(self, tables: sqlite3.Connection, question: Question) -> EntryTerms:
         """What of a question some entry has."""
         facts = self.entries.facts.of(tables)
-        return Terms(list(facts.vocabulary.known_terms(tables, question)), facts.count)
+        return EntryTerms(list(facts.vocabulary.known_terms(tables, question)), facts.count)
 
     def said(self, path: str, blocks: Collection[int]) -> tuple[date | None, str]:
         """The day on which the newest of these blocks of a page was said, and other days that they speak of."""

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Protocol
 
-from memory_v2.index.days import ON_A_DAY, Days, Said, known_days, read_said, read_said_of_entries
+from memory_v2.index.asked_days import ON_A_DAY, Days, known_days
+from memory_v2.index.line_dates import PassageDate, read_said, read_said_of_entries
 from memory_v2.index.places import (
     ENTRIES,
     PAGE_OF,
     PAGES,
     SLOT_BITS,
     Kind,
-    Place,
+    StoredPassage,
     kind_of,
     packed,
     packed_rows,
@@ -53,11 +54,11 @@ class SemanticScores(Protocol):
     def nearest(self, only: Only) -> list[int]:
         """The places of a kind that are nearest, among those that meet a condition."""
 
-    def cosines(self, places: Collection[Place]) -> dict[int, float]:
+    def cosines(self, places: Collection[StoredPassage]) -> dict[int, float]:
         """How near these places are, as the cosine of the nearest of their statements; those that have no vector are
         not among them."""
 
-    def alike(self, one: Place, other: Place) -> float | None:
+    def alike(self, one: StoredPassage, other: StoredPassage) -> float | None:
         """How near two places are to each other, as a cosine; `None` if one has no vector."""
 
 
@@ -73,11 +74,11 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Found:
+class LookupResult:
     """The places that may answer a question and those around them; `frequency` is the number of places that have a
     term."""
 
-    places: dict[int, Place]
+    places: dict[int, StoredPassage]
     candidates: Sequence[int]
     frequency: dict[str, int]
     words: dict[str, str]
@@ -91,7 +92,7 @@ class Found:
     """The terms of the speakers' names in the question."""
     paths: dict[int, tuple[str, str, str]]
     """Path, last change and title of each page."""
-    read_said: Callable[[Collection[int]], dict[int, Said]]
+    read_said: Callable[[Collection[int]], dict[int, PassageDate]]
     """Reads when places were said."""
     links: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """The other pages to which each of the best places links."""
@@ -118,7 +119,7 @@ def look_up(
     headed: bool = True,
     semantic: SemanticScores | None = None,
     only: Only = ANYWHERE,
-) -> Found:
+) -> LookupResult:
     """The places that have the rarer words of a question or are about its days, and those around them; with `headed`,
     those under a heading that has all its words, too; and those that are near in meaning. `only` narrows it where to
     list the pages `within` would be long."""
@@ -171,7 +172,7 @@ def look_up(
         for place in sorted(places.keys() & {*proposed, *(near for near in beside if _is_talk(places.get(near)))})
         if (child_links or places[place].kind != "child link") and (pages is None or places[place].page in pages)
     ]
-    return Found(
+    return LookupResult(
         places,
         candidates,
         {term.term: term.frequency for term in looked_up},
@@ -191,11 +192,11 @@ def look_up(
     )
 
 
-def joined(found: Found, entries: Found) -> Found:
+def joined(found: LookupResult, entries: LookupResult) -> LookupResult:
     """What was found among pages and among entries, as one, to be ranked as one: how rare a word is, and how long a
     place is on average, is counted over both together."""
 
-    def read_said(places: Collection[int]) -> dict[int, Said]:
+    def read_said(places: Collection[int]) -> dict[int, PassageDate]:
         of_pages = [place for place in places if kind_of(place) == PAGES]
         of_entries = [place for place in places if kind_of(place) == ENTRIES]
         return found.read_said(of_pages) | entries.read_said(of_entries)
@@ -228,7 +229,7 @@ def _first_of(tables: sqlite3.Connection, places: Collection[int], limit: int, k
     ]
 
 
-def _links(tables: sqlite3.Connection, places: Sequence[Place]) -> dict[int, frozenset[int]]:
+def _links(tables: sqlite3.Connection, places: Sequence[StoredPassage]) -> dict[int, frozenset[int]]:
     """The other pages to which each of these places links."""
     found = {
         place.id: {link.key for link in find_links(Block(place.text, "paragraph"))}
@@ -314,14 +315,14 @@ def _on_days(
     return then
 
 
-def _is_talk(place: Place | None) -> bool:
+def _is_talk(place: StoredPassage | None) -> bool:
     """Whether a place is part of a conversation: it may then answer by what was said around it."""
     return place is not None and place.speaker is not None
 
 
 def _with_surroundings(
     tables: sqlite3.Connection, proposed: Sequence[int], forms: Mapping[str, Sequence[str]]
-) -> dict[int, Place]:
+) -> dict[int, StoredPassage]:
     """These places and those around them, with each term in place of its other `forms`."""
     # The places beside the best are candidates too, and need surroundings of their own.
     reach = {place: REACH if rank >= TALKED_ABOUT else 2 * REACH for rank, place in enumerate(proposed)}

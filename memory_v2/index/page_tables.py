@@ -15,14 +15,14 @@ from datetime import UTC, date, datetime
 
 from memory_v2.errors import PageNotFound, SilicaError, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
-from memory_v2.index.days import LineDates
+from memory_v2.index.line_dates import LineDates
 from memory_v2.index.places import packed
 from memory_v2.index.rows import IncomingPage, Known, page_digest, prepare_page
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.index.tables import (
     LINK_BITS,
     LINKS_OF,
-    Kept,
+    CachedValue,
     State,
     digest_of,
     drop_pages,
@@ -173,7 +173,7 @@ class Edits:
 class PageTables:
     """The tables of pages, kept in step with their source by any number of threads and processes."""
 
-    def __init__(self, source: PageSource, store: Store, written: LineDates) -> None:
+    def __init__(self, source: PageSource, store: IndexStore, written: LineDates) -> None:
         self._source = source
         self._store = store
         self._written = written
@@ -183,8 +183,8 @@ class PageTables:
         """Paths that some thread is reading now. A hint: threads that refresh at the same time share the work."""
         self.unreadable: dict[str, Unreadable] = {}
         """The pages that the last refresh could not read. They are in the index without their text."""
-        self._known = Kept(read_known)
-        self.graph = Kept(read_graph, read_graph_again)
+        self._known = CachedValue(read_known)
+        self.graph = CachedValue(read_graph, read_graph_again)
 
     def refresh(self, on_change: OnChange, but: Collection[str] = ()) -> set[str]:
         """Looks at all pages that are not in `but`, and returns the paths of those that have changed. Raises

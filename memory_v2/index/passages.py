@@ -121,7 +121,7 @@ class Passage:
     question: bool = False
 
 
-class _Place(NamedTuple):
+class _Position(NamedTuple):
     """Where text stands: what the passages of a block, or of a part of it, have in common. `line` is its first."""
 
     kind: Kind
@@ -168,12 +168,12 @@ def passages(page: Page) -> list[Passage]:
             section, of_section = _section(above), (*_named(above, number, {}), *page_days)
             if above[-1].words and _is_bare(page.blocks, number):
                 named = (*_named(above, number, sourced), *page_days)
-                place = _Place("heading", number, line, _section(above[:-1]), source, runs, named)
+                place = _Position("heading", number, line, _section(above[:-1]), source, runs, named)
                 found += _dated([*_cut(place, 0, lines, LINE_BYTES)], inherited)
         elif block.kind != "rule" and not (number in told and is_source_line(block)):
             named = (*_named(above, number, sourced), *page_days) if number in told else of_section
             for first, kept in _without(lines, line, apart):
-                place = _Place("text", number, first, section, source, runs, named)
+                place = _Position("text", number, first, section, source, runs, named)
                 run += map(_described, _parts(place, kept, voices))
     return [*found, *_dated(run, inherited), *_listed(page, apart, runs + 1)]
 
@@ -237,7 +237,7 @@ def _is_bare(blocks: Sequence[Block], number: int) -> bool:
     return True
 
 
-def _parts(place: _Place, lines: Sequence[str], voices: Collection[str]) -> Iterable[Passage]:
+def _parts(place: _Position, lines: Sequence[str], voices: Collection[str]) -> Iterable[Passage]:
     """The passages of one block: the turns of a conversation, or runs of lines; the whole block if it is short."""
     if not voices:
         return _cut(place, 0, lines, PASSAGE_BYTES)
@@ -249,7 +249,9 @@ def _parts(place: _Place, lines: Sequence[str], voices: Collection[str]) -> Iter
     ]
 
 
-def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: str | None = None) -> Iterator[Passage]:
+def _cut(
+    place: _Position, first: int, lines: Sequence[str], limit: int, said_by: str | None = None
+) -> Iterator[Passage]:
     """The lines from the one `first` of their place as passages of at most about `limit` bytes, without the blank lines
     around them."""
     start = size = 0
@@ -263,7 +265,7 @@ def _cut(place: _Place, first: int, lines: Sequence[str], limit: int, said_by: s
     yield from _passage(place, first + start, lines[start:], said_by)
 
 
-def _passage(place: _Place, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
+def _passage(place: _Position, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
     filled = [number for number, line in enumerate(lines) if not is_blank(line)] or [0]
     first, lines = first + filled[0], lines[filled[0] : filled[-1] + 1]
     text = "".join(lines).rstrip("\r\n")

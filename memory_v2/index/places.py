@@ -66,7 +66,7 @@ def on_page(kind: Kind = PAGES) -> str:
     return f"passages.id >= pages.id << {SLOT_BITS} AND passages.id < coalesce(({later}), {1 << 58}) << {SLOT_BITS}"
 
 
-class Place(NamedTuple):
+class StoredPassage(NamedTuple):
     """One passage as it is stored. Its id and that of its page are told from where it is stored; 0 before."""
 
     id: int
@@ -93,12 +93,12 @@ class Place(NamedTuple):
     """The days that it names as those on which it was said, as JSON."""
 
 
-_IDS = Place._fields.index("run")
-_ABOVE = Place._fields.index("section")
+_IDS = StoredPassage._fields.index("run")
+_ABOVE = StoredPassage._fields.index("section")
 """From this column on, neighbours mostly have the same."""
 
 
-def pack_texts(places: Sequence[Place]) -> tuple[bytes, ...]:
+def pack_texts(places: Sequence[StoredPassage]) -> tuple[bytes, ...]:
     """The places of a page, in order."""
     together = 1 << TOGETHER_BITS
     return tuple(
@@ -116,10 +116,10 @@ def text_sum(number: int, data: bytes) -> int:
     return zlib.crc32(data, number)
 
 
-def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, Place]:
+def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, StoredPassage]:
     """These places, as far as there are any. Raises `sqlite3.DatabaseError` if they were altered in the file."""
     wanted = frozenset(wanted)
-    found: dict[int, Place] = {}
+    found: dict[int, StoredPassage] = {}
     by_kind: dict[Kind, set[int]] = {}
     for place in wanted:
         by_kind.setdefault(kind_of(place), set()).add(place >> TOGETHER_BITS)
@@ -128,7 +128,7 @@ def read_places(tables: sqlite3.Connection, wanted: Iterable[int]) -> dict[int, 
     return found
 
 
-def _read(tables: sqlite3.Connection, kind: Kind, slots: set[int], wanted: frozenset[int]) -> dict[int, Place]:
+def _read(tables: sqlite3.Connection, kind: Kind, slots: set[int], wanted: frozenset[int]) -> dict[int, StoredPassage]:
     columns = "json_group_array(json_array(id, check_sum, length(data))), group_concat(hex(data), '')"
     stored = f"SELECT {columns} FROM {kind}texts WHERE id IN (SELECT value FROM json_each(?))"
     row = tables.execute(stored, (packed(slots),)).fetchone()
@@ -144,11 +144,11 @@ def _read(tables: sqlite3.Connection, kind: Kind, slots: set[int], wanted: froze
         for place, (*told, own, which) in enumerate(zip(*columns, strict=True), number << TOGETHER_BITS):
             if place in wanted:
                 spelled = f" {own.replace(' ', '  ')} "
-                found[place] = Place._make((place, number - slot, *told, spelled, *above[which]))
+                found[place] = StoredPassage._make((place, number - slot, *told, spelled, *above[which]))
     return found
 
 
-def read_each(tables: sqlite3.Connection, places: Sequence[int]) -> dict[int, Place]:
+def read_each(tables: sqlite3.Connection, places: Sequence[int]) -> dict[int, StoredPassage]:
     """The same if there must be all of them."""
     found = read_places(tables, places)
     if len(found) < len(places):
@@ -156,7 +156,7 @@ def read_each(tables: sqlite3.Connection, places: Sequence[int]) -> dict[int, Pl
     return found
 
 
-def _pack(slot: int, places: Sequence[Place]) -> bytes:
+def _pack(slot: int, places: Sequence[StoredPassage]) -> bytes:
     """A stream without an end, so that another one may follow it: columns compress better than rows."""
     above: dict[tuple[object, ...], int] = {}
     rows = [(*place[_IDS:_ABOVE], above.setdefault(place[_ABOVE:], len(above))) for place in places]

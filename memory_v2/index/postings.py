@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from memory_v2.index.places import PAGES, Kind, Place, packed, packed_rows, passages_and_pages, read_each
+from memory_v2.index.places import PAGES, Kind, StoredPassage, packed, packed_rows, passages_and_pages, read_each
 from memory_v2.index.terms import Question, flattened, stored, terms
 from memory_v2.text.words import is_latin
 
@@ -55,13 +55,13 @@ ANYWHERE: Final = Only()
 """All places of pages are looked through."""
 
 
-def term_rows(places: Sequence[tuple[int, Place]]) -> dict[str, list[tuple[int, str]]]:
+def term_rows(places: Sequence[tuple[int, StoredPassage]]) -> dict[str, list[tuple[int, str]]]:
     """The rows of neighbouring places, given with their ids, in each of the two tables."""
     words = [(number << ROW_BITS | bisect_left(UP_TO, one.length), one.own) for number, one in places if one.length]
     return {"words": words, "above": list(_rows_above(places))}
 
 
-def _rows_above(places: Iterable[tuple[int, Place]]) -> Iterator[tuple[int, str]]:
+def _rows_above(places: Iterable[tuple[int, StoredPassage]]) -> Iterator[tuple[int, str]]:
     for context, below in groupby(places, key=lambda pair: pair[1].context):
         numbers = [number for number, _ in below]
         first, end = numbers[0], numbers[-1] + 1

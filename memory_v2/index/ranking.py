@@ -13,9 +13,9 @@ from statistics import fmean
 
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
-from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found, SemanticScores
-from memory_v2.index.places import Place
+from memory_v2.index.line_dates import PassageDate
+from memory_v2.index.lookup import LookupResult, SemanticScores
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened
 from memory_v2.index.versions import COMPARED, versions_of_first
 from memory_v2.index.weights import QUESTION
@@ -30,10 +30,10 @@ _HALF = 5.0
 class Ranked:
     """A place with its score from 0 to 1, and why it was found."""
 
-    place: Place
+    place: StoredPassage
     score: float
     found_by: str
-    said: Said
+    said: PassageDate
     signs: tuple[tuple[str, float], ...] = ()
     """What added to the score before it was mapped to that range: each sign in words, with its points."""
     earlier: bool = False
@@ -42,7 +42,7 @@ class Ranked:
 
 def rank(
     question: Question,
-    found: Found,
+    found: LookupResult,
     limit: int,
     by: Mapping[str, float] = QUESTION,
     semantic: SemanticScores | None = None,
@@ -77,7 +77,7 @@ def rank(
 
 
 def answering(
-    question: Question, found: Found, by: Mapping[str, float], semantic: SemanticScores | None
+    question: Question, found: LookupResult, by: Mapping[str, float], semantic: SemanticScores | None
 ) -> Iterator[tuple[Candidate, Iterable[tuple[str, float]]]]:
     """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
     cosines = semantic.cosines(found.places.values()) if semantic else None
@@ -109,7 +109,9 @@ class _Scale:
         return cls(best, 1.0, 0.0)
 
 
-def _signals(question: Question, found: Found, candidate: Candidate, scale: _Scale) -> Iterator[tuple[str, float]]:
+def _signals(
+    question: Question, found: LookupResult, candidate: Candidate, scale: _Scale
+) -> Iterator[tuple[str, float]]:
     """What speaks for a place, before it is weighed."""
     own, near, wide, whole = (score / most for score, most in zip(candidate.words.scores, scale.best, strict=True))
     place = candidate.place
@@ -146,7 +148,7 @@ def raised(score: float, points: float) -> float:
     return squashed(_HALF * score / (1 - score) + points)
 
 
-def _why(found: Found, candidate: Candidate) -> str:
+def _why(found: LookupResult, candidate: Candidate) -> str:
     standing, reasons = candidate.words, []
     if standing.matched:
         reasons.append(_words(found, standing.matched))
@@ -165,5 +167,5 @@ def _why(found: Found, candidate: Candidate) -> str:
     return "; ".join(reasons)
 
 
-def _words(found: Found, matched: Iterable[str]) -> str:
+def _words(found: LookupResult, matched: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(found.words[term] for term in matched))

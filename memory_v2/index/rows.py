@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from memory_v2.collector import uncollected
 from memory_v2.index.passages import LINE_BYTES, Named, Passage, days_in, named_by, passages
-from memory_v2.index.places import Place, pack_texts
+from memory_v2.index.places import StoredPassage, pack_texts
 from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
@@ -64,7 +64,7 @@ _LONG_AGO = datetime.fromtimestamp(0, UTC).isoformat()
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PageRows:
     """The rows of one page, without the ids that the tables give them."""
 
     path: str
@@ -119,7 +119,7 @@ def block_digest(text: str) -> bytes | None:
 
 
 @uncollected()
-def prepare_page(incoming: IncomingPage) -> Prepared:
+def prepare_page(incoming: IncomingPage) -> PageRows:
     """The rows of a page. This is the slow part of indexing, and needs no connection.
 
     A page with a text that fails has its links, but no passages: it keeps nobody from itself or from other pages."""
@@ -147,10 +147,10 @@ def _prepared(
     found: Sequence[Passage],
     rows: Sequence[PassageRow],
     problem: str = "",
-) -> Prepared:
+) -> PageRows:
     page, length = incoming.page, sum(row.stored.length for row in rows)
     moment = incoming.last_updated.isoformat()
-    return Prepared(
+    return PageRows(
         page.path,
         incoming.known,
         (page.path, *incoming.known, page.title, moment, readable(problem), length),
@@ -176,7 +176,7 @@ class PassageRow(NamedTuple):
     """The digest of its block, if it is the first passage of it."""
     meaning: int | None
     """The key of what it says, if search by meaning may compare it."""
-    stored: Place
+    stored: StoredPassage
 
 
 STORED = PassageRow._fields.index("stored")
@@ -186,7 +186,7 @@ STORED = PassageRow._fields.index("stored")
 _SPEAKER = re.compile(r"\s*(?:[-*+]\s+)?(?:\[[^\]\n]*\]\s*)?(?:\*\*)?[^:\n]{1,40}:(?:\*\*)?\s*")
 
 
-def spoken(place: Place) -> str:
+def spoken(place: StoredPassage) -> str:
     """What a place says, without the marker of its line and without its speaker, who would be like all they say."""
     return unmarked(_SPEAKER.sub("", place.text, count=1) if place.speaker is not None else place.text)
 
@@ -196,7 +196,7 @@ def key_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
 
 
-def _row(block: int, stored: Place, line: int | None = None, digest: bytes | None = None) -> PassageRow:
+def _row(block: int, stored: StoredPassage, line: int | None = None, digest: bytes | None = None) -> PassageRow:
     """The row of a place."""
     told = stored.first_line, stored.speaker, stored.since, stored.until
     key = key_of(spoken(stored)) if stored.kind != "child link" and is_latin(stored.text) else None
@@ -206,7 +206,7 @@ def _row(block: int, stored: Place, line: int | None = None, digest: bytes | Non
 def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest: bytes | None) -> PassageRow:
     if passage.kind == "child link" and spelled:  # the description of a child weighs no more than a heading
         context, spelled = f"{context}{' '.join(spelled)} ", []
-    place = Place(
+    place = StoredPassage(
         id=0,
         page=0,
         run=passage.run,
@@ -228,14 +228,14 @@ def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest:
     return _row(passage.block, place, passage.line, digest)
 
 
-def prepare_entry(stamp: Stamp, data: bytes, found: ParsedEntry) -> Prepared:
+def prepare_entry(stamp: Stamp, data: bytes, found: ParsedEntry) -> PageRows:
     """The rows of an entry; this is the slow part of indexing, and needs no connection."""
     known = Known(stamp.size, stamp.mark, page_digest(data))
     passages = _entry_passages(found) if found.day and found.text.strip() else ()
     length = sum(row.stored.length for row in passages)
     who = (found.id.casefold(), found.name.casefold(), found.space.casefold(), found.home.casefold())
     tags, day = f"\n{chr(10).join(found.tags)}\n", found.day.toordinal() if found.day else None
-    return Prepared(
+    return PageRows(
         stamp.path,
         known,
         (stamp.path, *known, "", found.day.isoformat() if found.day else _LONG_AGO, "", length),
@@ -259,7 +259,7 @@ def _entry_passages(found: ParsedEntry) -> tuple[PassageRow, ...]:
     [spelled] = terms_of([body])
     own_day, spoken_of, is_temporal = days_in(body, False)
     days = spoken_of or own_day or Span(found.day, found.day)
-    place = Place(
+    place = StoredPassage(
         id=0,
         page=0,
         run=1,

@@ -187,7 +187,7 @@ _inherited: list[Connections] = []
 """Connections opened before a fork. SQLite does not allow the child to use them, nor to close them."""
 
 
-class Store:
+class IndexStore:
     """The tables of one process, whatever happens to their file.
 
     If the file fails, it is reopened, then deleted and rebuilt, then replaced by tables in memory. The index can be
@@ -304,7 +304,7 @@ class Store:
 def erase_file(folder: Path | None, name: str = FILE, besides: str = "") -> None:
     """Empties the file of this name, if there is one: also if this process uses another one, or tables in memory."""
     if folder is not None and (folder / name).exists():
-        store = Store(folder, name, besides)
+        store = IndexStore(folder, name, besides)
         store.erase()
         store.close()
 

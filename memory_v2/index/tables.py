@@ -23,7 +23,7 @@ from memory_v2.index.places import (
     text_sum,
 )
 from memory_v2.index.postings import ROW_BITS, term_rows
-from memory_v2.index.rows import STORED, Known, Prepared, Row
+from memory_v2.index.rows import STORED, Known, PageRows, Row
 from memory_v2.index.terms import EVERYTHING
 
 VERSION = 15
@@ -192,7 +192,7 @@ def drop_pages(tables: sqlite3.Connection, paths: Iterable[str], kind: Kind = PA
     _count(tables, removed, kind)
 
 
-def put_pages(tables: sqlite3.Connection, pages: Collection[Prepared], kind: Kind = PAGES) -> None:
+def put_pages(tables: sqlite3.Connection, pages: Collection[PageRows], kind: Kind = PAGES) -> None:
     """Inserts or replaces pages."""
     drop_pages(tables, [page.path for page in pages], kind)
     inserted = Counter[str]()
@@ -266,7 +266,7 @@ def _marks(row: Row) -> str:
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Value]):
+class CachedValue(Generic[Value]):
     """What `read` returns for the tables of a kind, cached until they change. If there is a quicker way from a value of
     older tables to that of newer ones, `again` is it.
 

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 
 from memory_v2.index.candidates import Candidate
-from memory_v2.index.days import Said
-from memory_v2.index.lookup import Found, SemanticScores
-from memory_v2.index.places import Place
+from memory_v2.index.line_dates import PassageDate
+from memory_v2.index.lookup import LookupResult, SemanticScores
+from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import rarity
 from memory_v2.index.terms import Question, is_empty, says_one_of
 from memory_v2.text.lists import present, replacing
@@ -43,9 +43,9 @@ _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
 def versions_of_first(
     question: Question,
-    found: Found,
+    found: LookupResult,
     best: Sequence[Candidate],
-    said: Mapping[int, Said],
+    said: Mapping[int, PassageDate],
     semantic: SemanticScores | None = None,
 ) -> list[int]:
     """The ranks, from 0, of the newest version of the first of the `best` places and then of the earlier ones; that of
@@ -75,17 +75,19 @@ def versions_of_first(
     return versions
 
 
-def _is_later(place: Place, than: Place, said: Mapping[int, Said]) -> bool:
+def _is_later(place: StoredPassage, than: StoredPassage, said: Mapping[int, PassageDate]) -> bool:
     """Whether a place was said on a later day, written later, or has a higher number in a list."""
     return _age(place, said) > _age(than, said)
 
 
-def _is_below(place: Place, than: Place, said: Mapping[int, Said]) -> bool:
+def _is_below(place: StoredPassage, than: StoredPassage, said: Mapping[int, PassageDate]) -> bool:
     """Whether a place that is as old stands further down the same page, as many lines do that are no versions."""
     return place.page == than.page and place.id > than.id and _age(place, said) == _age(than, said)
 
 
-def _speaks_for_it(question: Question, found: Found, later: Candidate, first: Candidate, *, is_later: bool) -> float:
+def _speaks_for_it(
+    question: Question, found: LookupResult, later: Candidate, first: Candidate, *, is_later: bool
+) -> float:
     """How much speaks for it that the later place is a version of the first. It must not lack a name or a number that
     the first one shares with the question, unless all that they share begins with a capital, as German nouns do; and
     one that says all of the first and more takes no place."""
@@ -111,11 +113,11 @@ def _is_as_near(question: Question, later: Candidate, first: Candidate) -> bool:
     return names.issubset(later.words.matched) and (later.cosine or 0.0) >= (first.cosine or 0.0) - FURTHER
 
 
-def _weigh(found: Found, terms: Set[str]) -> float:
+def _weigh(found: LookupResult, terms: Set[str]) -> float:
     return sum(rarity(found.frequency[term], found.facts.count) for term in terms)
 
 
-def _content(place: Place) -> frozenset[tuple[str, int]]:
+def _content(place: StoredPassage) -> frozenset[tuple[str, int]]:
     """The content terms of a place, each with its count so far, so that a repeated word counts twice."""
     times = Counter[str]()
     counted = []
@@ -126,7 +128,7 @@ def _content(place: Place) -> frozenset[tuple[str, int]]:
     return frozenset(counted)
 
 
-def _age(place: Place, said: Mapping[int, Said]) -> tuple[int, int, int]:
+def _age(place: StoredPassage, said: Mapping[int, PassageDate]) -> tuple[int, int, int]:
     """A sort key that is larger for newer places: the day on which it was said, the turn in which it was written, its
     number in a list."""
     number = _NUMBER.match(place.text)

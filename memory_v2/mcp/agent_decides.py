@@ -7,9 +7,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from memory_v2.errors import ModelError, ToolProblem
-from memory_v2.models.base import AssistantMessage, Conversation, Prompt, Reply, ToolCall, ToolResult, UserMessage
+from memory_v2.models.base import AssistantMessage, Conversation, Prompt, Reply, ToolCall, ToolMessage, UserMessage
 from memory_v2.models.briefs import WriteBrief
-from memory_v2.models.delegated import Question
+from memory_v2.models.delegated import DelegatedRequest
 from memory_v2.models.estimate import with_usage
 from memory_v2.models.provider import parsed_arguments
 from memory_v2.text.words import tokens
@@ -41,14 +41,16 @@ DECIDE_SCHEMA: Mapping[str, Any] = {
 }
 
 
-def rules_of(question: Question) -> Hashable:
+def rules_of(question: DelegatedRequest) -> Hashable:
     """What of a question is the same for every operation of its kind."""
     conversation = question.conversation
     tools = ((tool.name, tool.description, json.dumps(tool.schema)) for tool in conversation.tools)
     return conversation.system.text, *tools
 
 
-def shown(question: Question, operation: str, seconds: float, again: bool = False, knows_rules: bool = False) -> str:
+def shown(
+    question: DelegatedRequest, operation: str, seconds: float, again: bool = False, knows_rules: bool = False
+) -> str:
     """The question in words: the whole task at first, then what has become of the last calls. Whoever `knows_rules` is
     not shown those, unless `again`."""
     conversation = question.conversation
@@ -59,7 +61,7 @@ def shown(question: Question, operation: str, seconds: float, again: bool = Fals
     results = [
         {"name": one.call.name, "is_error": one.is_error, "text": one.prompt.text}
         for one in news
-        if isinstance(one, ToolResult)
+        if isinstance(one, ToolMessage)
     ]
     messages = [one.prompt.text for one in news if isinstance(one, UserMessage)]
     data = {"kind": kind_of(conversation), "operation": operation, "results": results, "messages": messages}
@@ -72,14 +74,14 @@ def kind_of(conversation: Conversation) -> str:
     return "write" if isinstance(conversation.brief, WriteBrief) else "split"
 
 
-def check_length(question: Question) -> None:
+def check_length(question: DelegatedRequest) -> None:
     """Raises `ModelError` if the question is too long to be shown."""
     length = tokens(shown(question, "", 0))
     if length > LONGEST_TASK:
         raise ModelError(f"its task is too long to be shown: {length:,} tokens, of {LONGEST_TASK:,} at most")
 
 
-def decided(question: Question, arguments: Mapping[str, Any]) -> Reply:
+def decided(question: DelegatedRequest, arguments: Mapping[str, Any]) -> Reply:
     """The agent's decision as a model's answer. What is wrong with a single call, the loop says. Raises `ToolProblem`
     if there are no calls."""
     given = arguments.get("calls")

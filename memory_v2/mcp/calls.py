@@ -27,7 +27,7 @@ from memory_v2.mcp.clients import ANYBODY, Clients, Context, name_of, peer_of, r
 from memory_v2.mcp.frame import framed
 from memory_v2.mcp.options import Way
 from memory_v2.memory import Memory
-from memory_v2.models.delegated import HOST, DelegatedModel, Question
+from memory_v2.models.delegated import HOST, DelegatedModel, DelegatedRequest
 from memory_v2.progress import heard_by
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.tools import TOOLS, ToolResult, dispatch
@@ -53,7 +53,7 @@ GONE = "whoever was asked has gone"
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
 _CHANGING_PAGES = {tool.name for tool in TOOLS if tool.changes == "tree"}
 
-_current: ContextVar[Call | None] = ContextVar("call", default=None)
+_current: ContextVar[RunningCall | None] = ContextVar("call", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,19 @@ class Progress:
     message: str
 
 
-Report: TypeAlias = Progress | Question | ToolResult
+Report: TypeAlias = Progress | DelegatedRequest | ToolResult
 
 
-class Call:
+class RunningCall:
     """One call of a tool. `reports` is filled in order: progress, questions, and last the result."""
 
-    def __init__(self, act: Callable[[Call], ToolResult]) -> None:
+    def __init__(self, act: Callable[[RunningCall], ToolResult]) -> None:
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.operation = ""
         """The id of its operation in the history; empty until that begins."""
         self._act = act
         self._loop = asyncio.get_running_loop()
-        self._question: Question | None = None
+        self._question: DelegatedRequest | None = None
         self._scope = CancelScope()
         self._next_progress = 0.0
         self._thread = threading.Thread(target=self._carry_out, name="a tool call", daemon=True)
@@ -96,11 +96,11 @@ class Call:
         return self._thread.ident is not None and not self._thread.is_alive()
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> DelegatedRequest | None:
         """The question that waits for an answer, if there is one."""
         return self._question if self._question is not None and self._question.is_open else None
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: DelegatedRequest) -> None:
         """Reports a question, from any thread."""
         self._question = question
         self._report(question)
@@ -158,8 +158,8 @@ class ToolCalls:
         self._way = way
         self._wait = wait
         self._places = asyncio.Semaphore(MAX_AT_WORK)
-        self._of_request: dict[Hashable, Call] = {}
-        self._kept: dict[str, tuple[Call, Hashable]] = {}
+        self._of_request: dict[Hashable, RunningCall] = {}
+        self._kept: dict[str, tuple[RunningCall, Hashable]] = {}
         """Those that wait, or waited, for a decision of a peer, by operation."""
         self._taught: dict[Hashable, set[Hashable]] = {}
         """The rules that each peer was shown."""
@@ -167,12 +167,12 @@ class ToolCalls:
 
     async def call(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         """Carries out a call, or goes on with one that waited for a decision."""
-        call: Call | str
+        call: RunningCall | str
         try:
             if params.name == DECIDE and self._way == "host":
                 call = self._decided(params.arguments or {})
             else:
-                call = Call(partial(self._carry_out, params.name, params.arguments, name_of(ctx)))
+                call = RunningCall(partial(self._carry_out, params.name, params.arguments, name_of(ctx)))
         except ToolProblem as problem:
             return self._result("", refusal(problem))
         if isinstance(call, str):
@@ -202,7 +202,7 @@ class ToolCalls:
             if asked == peer:
                 call.give_up()
 
-    def _carry_out(self, name: str, arguments: Mapping[str, Any] | None, client: str, call: Call) -> ToolResult:
+    def _carry_out(self, name: str, arguments: Mapping[str, Any] | None, client: str, call: RunningCall) -> ToolResult:
         """Runs in the thread of the call."""
         memory, own = self._memory, self._memory.entries.store.agent
         asks = client if own == DEFAULT_AGENT else own
@@ -221,7 +221,7 @@ class ToolCalls:
                 call.in_loop(partial(self.clients.after_change, memory.storage.list_files(), changed))
         return result
 
-    def _ask(self, call: Call, question: Question) -> None:
+    def _ask(self, call: RunningCall, question: DelegatedRequest) -> None:
         """Raises `ModelError` if nobody can be asked. From any thread."""
         check_length(question)
         if self._is_closed:
@@ -230,10 +230,10 @@ class ToolCalls:
             raise ModelError(f"{MAX_QUESTIONS} operations wait for a decision already")
         call.ask(question)
 
-    def _all(self) -> set[Call]:
+    def _all(self) -> set[RunningCall]:
         return {*(call for call, _ in list(self._kept.values())), *list(self._of_request.values())}
 
-    async def _followed(self, ctx: Context, name: str, call: Call) -> CallToolResult:
+    async def _followed(self, ctx: Context, name: str, call: RunningCall) -> CallToolResult:
         """Tells what the call reports, until it has a result or the agent has to decide."""
         # the agent was told that its text is saved: who takes a decision back does not take back the text
         request = object() if name == DECIDE else request_of(ctx, ctx.request_id)
@@ -252,7 +252,7 @@ class ToolCalls:
             del self._of_request[request]
         return result
 
-    async def _answer_of(self, ctx: Context, name: str, call: Call) -> CallToolResult:
+    async def _answer_of(self, ctx: Context, name: str, call: RunningCall) -> CallToolResult:
         steps, began = 0, time.monotonic()
         while True:
             report = await _next(call, began)
@@ -281,7 +281,7 @@ class ToolCalls:
         structured = {"answer": text, **facts} if self._is_structured else None
         return CallToolResult(content=[TextContent(text=text)], structured_content=structured)
 
-    def _keep(self, call: Call, peer: Hashable) -> None:
+    def _keep(self, call: RunningCall, peer: Hashable) -> None:
         self._kept[call.operation] = call, peer
         ended = [operation for operation, (one, _) in self._kept.items() if one.has_ended]
         for operation in ended[:-MOST_KEPT]:
@@ -294,7 +294,7 @@ class ToolCalls:
         known.add(rules)
         return was_shown
 
-    def _decided(self, arguments: Mapping[str, Any]) -> Call | str:
+    def _decided(self, arguments: Mapping[str, Any]) -> RunningCall | str:
         """The call about which the connected agent decides, or the task again, in words. Raises `ToolProblem`."""
         operation = arguments.get("operation")
         if not isinstance(operation, str) or operation not in self._kept:
@@ -319,7 +319,7 @@ class ToolCalls:
         return call
 
 
-async def _next(call: Call, began: float) -> Report:
+async def _next(call: RunningCall, began: float) -> Report:
     with anyio.move_on_after(HEARTBEAT_SECONDS):
         return await call.reports.get()
     return Progress(f"at work for {time.monotonic() - began:.0f} seconds")

@@ -154,7 +154,7 @@ class AssistantMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolMessage:
     """The result of a tool call; `is_error` if the model must correct the call."""
 
     call: ToolCall
@@ -162,7 +162,7 @@ class ToolResult:
     is_error: bool = False
 
 
-Message: TypeAlias = UserMessage | AssistantMessage | ToolResult
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
 @dataclass

@@ -21,7 +21,7 @@ NO_PAGES = Graph({}, {})
 T = TypeVar("T")
 
 
-class Row(NamedTuple):
+class ViewRow(NamedTuple):
     """One line of a view: a numbered block or link; or the numbers of a gap, with neither."""
 
     first: int
@@ -49,14 +49,14 @@ class PageView:
         return self.blocks is not None or self.links is not None
 
     @property
-    def block_rows(self) -> list[Row]:
+    def block_rows(self) -> list[ViewRow]:
         """The blocks that are shown, and the gaps between them."""
-        return [Row(first, last, block) for first, last, block in _rows(self.page.blocks, self.blocks)]
+        return [ViewRow(first, last, block) for first, last, block in _rows(self.page.blocks, self.blocks)]
 
     @property
-    def link_rows(self) -> list[Row]:
+    def link_rows(self) -> list[ViewRow]:
         """The links that are shown, and the gaps between them."""
-        return [Row(first, last, None, link) for first, last, link in _rows(self.page.children, self.links)]
+        return [ViewRow(first, last, None, link) for first, last, link in _rows(self.page.children, self.links)]
 
 
 def _rows(items: Sequence[T], shown: Collection[int] | None) -> Iterator[tuple[int, int, T | None]]:
@@ -202,7 +202,7 @@ class SearchBrief:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class DomainView:
     """One of the places to sort into: its name, its title, and what belongs there."""
 
     name: str
@@ -226,7 +226,7 @@ class RouteBrief:
     """Texts to be sorted into domains, which the rules could not."""
 
     texts: tuple[Unsorted, ...]
-    domains: tuple[Domain, ...]
+    domains: tuple[DomainView, ...]
 
 
 Brief: TypeAlias = WriteBrief | SplitBrief | SearchBrief | RouteBrief

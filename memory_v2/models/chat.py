@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import AssistantMessage, Conversation, Reply, StopReason, ToolCall, ToolResult, Usage
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, StopReason, ToolCall, ToolMessage, Usage
 from memory_v2.models.provider import NOTHING, UNREADABLE, parsed_arguments
 
 _STOP: Mapping[str, StopReason] = {
@@ -65,7 +65,7 @@ def _messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
     for message in conversation.messages:
         if isinstance(message, AssistantMessage):
             yield _assistant(message.reply)
-        elif isinstance(message, ToolResult):
+        elif isinstance(message, ToolMessage):
             yield {"role": "tool", "tool_call_id": message.call.id, "content": message.prompt.text}
         else:
             yield {"role": "user", "content": message.prompt.text}

@@ -12,7 +12,7 @@ HOST = "host"
 """The model where the connected agent decides; before the name of that agent, if it is known: `host:codex`."""
 
 
-class Question:
+class DelegatedRequest:
     """One request. `conversation` does not change while the question waits for its answer."""
 
     def __init__(self, conversation: Conversation) -> None:
@@ -49,14 +49,14 @@ class DelegatedModel:
     """Hands each request to `ask`, and waits so many seconds for the answer. `ask` raises `ModelError` if nobody can be
     asked; it must not wait."""
 
-    def __init__(self, name: str, ask: Callable[[Question], object], seconds: float) -> None:
+    def __init__(self, name: str, ask: Callable[[DelegatedRequest], object], seconds: float) -> None:
         self.name = name
         self._ask = ask
         self._seconds = seconds
 
     def respond(self, conversation: Conversation) -> Reply:
         """The answer that somebody gave."""
-        question = Question(conversation)
+        question = DelegatedRequest(conversation)
         self._ask(question)
         return question.wait(self._seconds)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memory_v2.errors import ModelError
-from memory_v2.models.base import Conversation, Message, Model, Reply, ToolResult, UserMessage
+from memory_v2.models.base import Conversation, Message, Model, Reply, ToolMessage, UserMessage
 
 Answer: TypeAlias = Reply | Exception
 
@@ -58,7 +58,7 @@ def _in_order(script: Iterable[Answer]) -> Callable[[Conversation], Answer]:
 
 
 def _words(message: Message) -> str:
-    if isinstance(message, UserMessage | ToolResult):
+    if isinstance(message, UserMessage | ToolMessage):
         return message.prompt.text
     return message.reply.text
 

@@ -19,10 +19,10 @@ from datetime import date
 from pathlib import Path, PurePath
 
 from memory_v2.errors import StorageConflict, StorageError, UsageError
-from memory_v2.files.links import Link, LinkResolver
+from memory_v2.files.links import FileLink, LinkResolver
 from memory_v2.notes.audit.audit import Choice, audit_notes
 from memory_v2.notes.audit.context import AuditContext
-from memory_v2.notes.audit.coverage import missing
+from memory_v2.notes.audit.gaps import missing
 from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.links import links, resolver_of
 from memory_v2.notes.note import Note
@@ -120,7 +120,7 @@ def _needed(context: AuditContext, extracted: Iterable[Extracted], captured: Col
     return reasons
 
 
-def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[tuple[Note, Link, Sequence[str]]]:
+def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[tuple[Note, FileLink, Sequence[str]]]:
     """The links that lead to files now, and would not lead there any more."""
     if not moves:
         return
@@ -134,11 +134,11 @@ def _broken(context: AuditContext, moves: Mapping[str, str]) -> Iterator[tuple[N
             yield note, link, files
 
 
-def _led(resolver: LinkResolver, note: Note, link: Link) -> Sequence[str]:
+def _led(resolver: LinkResolver, note: Note, link: FileLink) -> Sequence[str]:
     return resolver.resolve(note.name, link.target, link.is_wiki)
 
 
-def _is_beside(note: Note, link: Link, files: Sequence[str]) -> bool:
+def _is_beside(note: Note, link: FileLink, files: Sequence[str]) -> bool:
     """Whether a link is a path from its note, as those of Markdown are, and not from the folder."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(note.name), link.target.strip()))
     return not link.is_wiki and fold(path) in map(fold, files)

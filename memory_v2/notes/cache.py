@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from memory_v2.errors import StorageError
 from memory_v2.files.left_out import LeftOut
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.notes.note import Note
 from memory_v2.progress import tell_progress
 
@@ -61,7 +61,7 @@ class NotesCache:
     """The tables in a folder, or in memory without one."""
 
     def __init__(self, folder: Path | None) -> None:
-        self.store = Store(folder, FILE, _TABLES)
+        self.store = IndexStore(folder, FILE, _TABLES)
         """The file, which has the full text of the notes too."""
         self._notes: dict[str, Note] = {}
         """Notes by their JSON."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from memory_v2.files.links import Link, LinkResolver, links_in
+from memory_v2.files.links import FileLink, LinkResolver, links_in
 from memory_v2.files.listing import is_there
 from memory_v2.notes.classify import is_template
 from memory_v2.notes.note import Item, Note
@@ -22,7 +22,7 @@ LONGEST_NAME = 120
 """How long the name of a file may be that is looked for in a text, in characters."""
 
 
-def links(notes: Iterable[Note]) -> Iterator[tuple[Note, Item, Link]]:
+def links(notes: Iterable[Note]) -> Iterator[tuple[Note, Item, FileLink]]:
     """The links of all notes but forms, to files, with their lines in the note; code has none."""
     for note in notes:
         for item in () if is_template(note.name) else note.items:

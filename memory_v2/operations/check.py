@@ -165,7 +165,7 @@ def _pages(storage: MemoryStorage) -> tuple[dict[str, Page], dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class Targets:
+class LinkTargets:
     """The paths of all pages, folded, and the folders whose pages nobody can tell."""
 
     paths: AbstractSet[str]
@@ -175,12 +175,12 @@ class Targets:
         return key is not None and (key in self.paths or key.startswith(self.unlisted))
 
 
-def known_targets(paths: Iterable[str], storage: MemoryStorage, ignored: Iterable[tuple[str, str]]) -> Targets:
+def known_targets(paths: Iterable[str], storage: MemoryStorage, ignored: Iterable[tuple[str, str]]) -> LinkTargets:
     """What a link may lead to: also what is there and is no page, such as a folder that is a symbolic link. It is
     named as it is, and the links to it are a person's to mend."""
     strays = [name.removesuffix(SUFFIX) for name, _ in ignored]
     unlisted = (*storage.unlisted_folders(), *(f"{name}/" for name in strays))
-    return Targets({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
+    return LinkTargets({fold(path) for path in (*paths, *strays)}, tuple(map(fold, unlisted)))
 
 
 def _whole(pages: dict[str, Page], graph: Graph, unread: dict[str, str]) -> Iterator[Finding]:
@@ -212,7 +212,7 @@ def _page(page: Page, threshold: int) -> Iterator[Finding]:
     yield from _not_utf8(page)
 
 
-def _links(pages: Mapping[str, Page], known: Targets, moved: Mapping[str, str]) -> Iterator[Finding]:
+def _links(pages: Mapping[str, Page], known: LinkTargets, moved: Mapping[str, str]) -> Iterator[Finding]:
     for page, link, child in _leading_nowhere(pages, known):
         line = page.line_of(link.start)
         if new := moved.get(link.key or ""):
@@ -226,14 +226,14 @@ def _links(pages: Mapping[str, Page], known: Targets, moved: Mapping[str, str]) 
             yield Finding("dangling-link", "notice", page.path, line, message)
 
 
-def _leading_nowhere(pages: Mapping[str, Page], known: Targets) -> Iterator[tuple[Page, Link, bool]]:
+def _leading_nowhere(pages: Mapping[str, Page], known: LinkTargets) -> Iterator[tuple[Page, Link, bool]]:
     for page in pages.values():
         for link, child in page.found_links:
             if link.key not in known and (link.target or not link.heading):
                 yield page, link, child
 
 
-def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known: Targets) -> dict[str, str]:
+def moved_pages(context: Context, pages: Mapping[str, Page], graph: Graph, known: LinkTargets) -> dict[str, str]:
     """Where pages that were renamed by hand are now. The history is asked only if a page seems to be one."""
     is_listed = any(child for _, _, child in _leading_nowhere(pages, known))
     if not is_listed and not graph.unreachable:

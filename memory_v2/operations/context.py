@@ -26,7 +26,7 @@ from memory_v2.agent.operation import Cost, Operation, new_id
 from memory_v2.errors import StorageError
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.models.base import Model
 from memory_v2.operations.operation import RunningOperation, RunningOperations
 from memory_v2.settings import Limits
@@ -271,7 +271,7 @@ def open_context(
     threshold: int,
     calendar: Calendar,
     is_dense: bool,
-    store: Store,
+    store: IndexStore,
     entries: Callable[[], EntryIndex],
 ) -> Context:
     """The parts for the operations of a memory: its index is opened, with its `entries` in the same `store`, and

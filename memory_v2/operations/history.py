@@ -446,7 +446,7 @@ def _unlisted(context: Context) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackResult:
     """The number of packed objects, and the size of the history on disk before and after, in bytes."""
 
     objects: int
@@ -455,13 +455,13 @@ class Packed:
 
 
 @operation("pack_history", changes="store")
-def pack(storage: MemoryStorage) -> Packed:
+def pack(storage: MemoryStorage) -> PackResult:
     """Packs the history of a storage without losing anything. Raises `NotAllowed` if it is not a folder's history."""
     if not isinstance(storage, LocalStorage):
         raise NotAllowed(f"the history of {storage.where} needs no packing: only that of a folder does")
     recorded = storage.history
     if not recorded.begun:
-        return Packed(0, 0, 0)
+        return PackResult(0, 0, 0)
     with storage.lock():
         before = recorded.size
-        return Packed(recorded.pack(), before, recorded.size)
+        return PackResult(recorded.pack(), before, recorded.size)

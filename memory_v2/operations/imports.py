@@ -182,7 +182,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ImportBatch:
     """Documents that are brought in by one operation: one alone if it is merged.
 
     `origin` says for the history where they are from. `folders` are the title of each page that may have to be made for
@@ -230,14 +230,14 @@ class ImportResult(Result):
 
 
 @operation("import", changes="tree", recorded=True)
-def import_batch(context: Context, batch: Batch) -> ImportResult:
+def import_batch(context: Context, batch: ImportBatch) -> ImportResult:
     """Brings in documents and splits what grows too large. A document that cannot be brought in is left alone, with the
     reason. Raises `StorageError`; then nothing was changed."""
     made = _merged(context, batch) if batch.operation == "write" else _created(context, batch)
     return replace(made, provider_failed=context.operation.abort_reason, operation=context.operation.id)
 
 
-def _merged(context: Context, batch: Batch) -> ImportResult:
+def _merged(context: Context, batch: ImportBatch) -> ImportResult:
     (document,) = batch.documents
     source = document.source
     try:
@@ -251,7 +251,7 @@ def _merged(context: Context, batch: Batch) -> ImportResult:
     return ImportResult(written.path, written.revisions, written.decided_by, written.degraded, brought=brought)
 
 
-def _created(context: Context, batch: Batch) -> ImportResult:
+def _created(context: Context, batch: ImportBatch) -> ImportResult:
     refused: dict[str, str] = {}
 
     def stage(draft: Draft) -> dict[str, str]:
@@ -270,7 +270,7 @@ def _created(context: Context, batch: Batch) -> ImportResult:
 class _Staging:
     """The documents of a batch on a draft, and the pages that list them."""
 
-    def __init__(self, draft: Draft, batch: Batch, refused: dict[str, str]) -> None:
+    def __init__(self, draft: Draft, batch: ImportBatch, refused: dict[str, str]) -> None:
         self._draft = draft
         self._batch = batch
         self._refused = refused

@@ -11,10 +11,10 @@ from typing import Any, Concatenate
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
-from memory_v2.index.days import Past
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.store import Store
+from memory_v2.index.line_dates import Past
+from memory_v2.index.store import IndexStore
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context, Freshness
 from memory_v2.settings import Limits
@@ -104,7 +104,7 @@ def _again(context: Context, trace: Trace, storage: OverlayStorage, past: Past) 
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
     calendar = Calendar(context.timezone, lambda: started)
-    store = Store(None)
+    store = IndexStore(None)
     model: Model = context.planner
     if any(event["model"] != context.planner.name for event in trace.of("ask")):
         model = RecordedModel(trace.events, first["model"])

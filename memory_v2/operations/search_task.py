@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument, ToldAs
-from memory_v2.agent.task import NumberList, Tool
+from memory_v2.agent.task import NumberList, TaskTool
 from memory_v2.errors import ToolProblem
 from memory_v2.index.base import EntrySearch, Hit
 from memory_v2.models.base import Prompt
@@ -22,7 +22,7 @@ LOOKED_UP = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadPages:
+class OpenPages:
     paths: Annotated[list[str], Argument("paths of pages, as shown", min_length=1, max_length=5)]
 
 
@@ -41,7 +41,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AnswerQuestion:
     results: Annotated[list[Found], Argument("best first", min_length=1, max_length=100)]
 
 
@@ -89,15 +89,15 @@ class SearchTask:
         return Prompt("search/task", {"brief": self.brief})
 
     @cached_property
-    def tools(self) -> Sequence[Tool[Any]]:
+    def tools(self) -> Sequence[TaskTool[Any]]:
         return (
-            Tool("open_pages", ReadPages, self.open_pages, decides=False),
-            Tool("look_up", LookUp, self.look_up, decides=False),
-            Tool("answer", Answer, self.answer),
-            Tool("no_answer", NoAnswer, self.no_answer),
+            TaskTool("open_pages", OpenPages, self.open_pages, decides=False),
+            TaskTool("look_up", LookUp, self.look_up, decides=False),
+            TaskTool("answer", AnswerQuestion, self.answer),
+            TaskTool("no_answer", NoAnswer, self.no_answer),
         )
 
-    def open_pages(self, call: ReadPages) -> Prompt:
+    def open_pages(self, call: OpenPages) -> Prompt:
         graph = self.draft.graph()
         views, again, missing = [], [], []
         for asked in dict.fromkeys(call.paths):
@@ -126,7 +126,7 @@ class SearchTask:
         self.places += hits
         return Prompt("places", {"hits": hits, "open": there, "first": first, "block_count": self.brief.block_count})
 
-    def answer(self, call: Answer) -> Prompt:
+    def answer(self, call: AnswerQuestion) -> Prompt:
         self.chosen = [self._chosen(found) for found in call.results]
         self.no_answer_because = ""
         return Prompt("done", {"what": "these places are taken as the answer"})

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from memory_v2.agent.arguments import Argument
-from memory_v2.agent.task import Description, NumberList, Tool
+from memory_v2.agent.task import Description, NumberList, TaskTool
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief
@@ -98,9 +98,9 @@ class SplitTask:
         return Prompt("split/task", {"brief": self.brief})
 
     @cached_property
-    def tools(self) -> Sequence[Tool[Any]]:
-        split = Tool("split_page", SplitPage, self.split_page)
-        leave = Tool("leave_whole", LeaveWhole, self.leave_whole)
+    def tools(self) -> Sequence[TaskTool[Any]]:
+        split = TaskTool("split_page", SplitPage, self.split_page)
+        leave = TaskTool("leave_whole", LeaveWhole, self.leave_whole)
         return (split,) if self._must else (split, leave)
 
     # what the model calls

@@ -21,7 +21,7 @@ class ReadPages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PlaceBlocks:
     blocks: NewBlocks
     page: PagePath
     after: Annotated[
@@ -39,7 +39,7 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Insert:
+class InsertText:
     page: PagePath
     after: Annotated[int, Argument("block in front of it; 0: below the title", ge=0)]
     text: OwnWords
@@ -94,5 +94,5 @@ class Describe:
     description: Description
 
 
-Call: TypeAlias = Place | Replace | Insert | Remove | CreatePage | RewritePage | NothingNew | Describe
+WriteCall: TypeAlias = PlaceBlocks | Replace | InsertText | Remove | CreatePage | RewritePage | NothingNew | Describe
 """A call that decides something. A decision is a sequence of calls."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, assert_never
 
-from memory_v2.agent.task import Tool
+from memory_v2.agent.task import TaskTool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
@@ -29,16 +29,16 @@ from memory_v2.operations.guard import (
 )
 from memory_v2.operations.page_views import listed_as
 from memory_v2.operations.write_calls import (
-    Call,
     CreatePage,
     Describe,
-    Insert,
+    InsertText,
     NothingNew,
-    Place,
+    PlaceBlocks,
     ReadPages,
     Remove,
     Replace,
     RewritePage,
+    WriteCall,
 )
 from memory_v2.operations.write_changes import (
     Account,
@@ -78,7 +78,7 @@ class WriteTask:
     def __init__(self, brief: WriteBrief, draft: Draft) -> None:
         self.brief = brief
         self.draft = draft
-        self.calls: list[Call] = []
+        self.calls: list[WriteCall] = []
         self.seen = Seen(brief, draft)
         self.changes: dict[str, PageChanges] = {}
         self.created: dict[str, CreatedPage] = {}
@@ -101,27 +101,27 @@ class WriteTask:
         return Prompt("write/task", {"brief": self.brief})
 
     @cached_property
-    def tools(self) -> Sequence[Tool[Any]]:
+    def tools(self) -> Sequence[TaskTool[Any]]:
         return (
-            Tool("read_pages", ReadPages, self.read_pages, decides=False),
-            Tool("place", Place, self.take),
-            Tool("replace", Replace, self.take),
-            Tool("insert", Insert, self.take),
-            Tool("remove", Remove, self.take),
-            Tool("create_page", CreatePage, self.take),
-            Tool("rewrite_page", RewritePage, self.take),
-            Tool("describe", Describe, self.take),
-            Tool("nothing_new", NothingNew, self.take),
+            TaskTool("read_pages", ReadPages, self.read_pages, decides=False),
+            TaskTool("place", PlaceBlocks, self.take),
+            TaskTool("replace", Replace, self.take),
+            TaskTool("insert", InsertText, self.take),
+            TaskTool("remove", Remove, self.take),
+            TaskTool("create_page", CreatePage, self.take),
+            TaskTool("rewrite_page", RewritePage, self.take),
+            TaskTool("describe", Describe, self.take),
+            TaskTool("nothing_new", NothingNew, self.take),
         )
 
-    def take(self, call: Call) -> Prompt:
+    def take(self, call: WriteCall) -> Prompt:
         """Adds a call to the decision. Raises `ToolProblem` or `InvalidPath`; then the decision has not changed."""
         match call:
-            case Place():
+            case PlaceBlocks():
                 done = self._place(call)
             case Replace():
                 done = self._replace(call)
-            case Insert():
+            case InsertText():
                 done = self._insert(call)
             case Remove():
                 done = self._remove(call)
@@ -150,7 +150,7 @@ class WriteTask:
         ]
         return Prompt("pages", {"views": views, "missing": []})
 
-    def _place(self, call: Place) -> Prompt:
+    def _place(self, call: PlaceBlocks) -> Prompt:
         if (made := self.created.get(call.page)) is not None and call.after is None:
             numbers = self._new(call.blocks, made.path)
             self.created[made.path] = replace(made, runs=[*made.runs, *take_runs(self.brief.blocks, numbers)])
@@ -197,7 +197,7 @@ class WriteTask:
         self.__dict__.update(again.__dict__)
         return done
 
-    def _insert(self, call: Insert) -> Prompt:
+    def _insert(self, call: InsertText) -> Prompt:
         self._check_asked_for(call.page)
         page = self.seen.behind(call.page, call.after)
         self._check_open(page)

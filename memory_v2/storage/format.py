@@ -57,7 +57,7 @@ def write_format(state: StateFiles, journal: Mapping[str, Any] | None = None) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PageRewrite:
     """One page of a rewriting: its version before (empty if it did not exist) and its bytes after."""
 
     path: str
@@ -70,7 +70,7 @@ class Journal:
     """A rewriting that is decided: the pages, each with its version before and its bytes after, what the history needs,
     and which operation it is, of when."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PageRewrite, ...]
     history: Mapping[str, Any]
     operation: str
     when: datetime
@@ -89,7 +89,9 @@ def journal_of(noted: Mapping[str, Any]) -> Journal:
     """The journal in a note. Raises `StorageError` if it is damaged."""
     try:
         pages = [(page_path(page["path"]), str(page["before"]), page["after"]) for page in noted["pages"]]
-        steps = tuple(Step(path, before, None if after is None else encode(after)) for path, before, after in pages)
+        steps = tuple(
+            PageRewrite(path, before, None if after is None else encode(after)) for path, before, after in pages
+        )
         return Journal(steps, dict(noted["history"]), str(noted["operation"]), datetime.fromisoformat(noted["when"]))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise StorageError(
@@ -98,9 +100,9 @@ def journal_of(noted: Mapping[str, Any]) -> Journal:
         ) from error
 
 
-def steps_between(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[Step, ...]:
+def steps_between(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[PageRewrite, ...]:
     """The steps from one state of all pages to another, new pages first, removals last."""
     changes = sorted(compared(old, new), key=lambda page: (page.after is None, page.before is not None))
     return tuple(
-        Step(page.path, "" if page.before is None else version_of(page.before), page.after) for page in changes
+        PageRewrite(page.path, "" if page.before is None else version_of(page.before), page.after) for page in changes
     )

@@ -52,7 +52,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LabelledStatement:
     """A statement, with its subject and its label."""
 
     subject: str
@@ -60,16 +60,16 @@ class Said:
     statement: Statement
 
 
-def contradictions(said: Iterable[Said]) -> list[Contradiction]:
+def contradictions(said: Iterable[LabelledStatement]) -> list[Contradiction]:
     """What documents say differently, sorted by subject and label."""
-    found: dict[tuple[str, str], list[Said]] = {}
+    found: dict[tuple[str, str], list[LabelledStatement]] = {}
     for one in said:
         found.setdefault((normal(one.subject), normal(one.label)), []).append(one)
     told = (_contradiction(found[key]) for key in sorted(found))
     return [one for one in told if one is not None]
 
 
-def _contradiction(said: Sequence[Said]) -> Contradiction | None:
+def _contradiction(said: Sequence[LabelledStatement]) -> Contradiction | None:
     """What was said under one label about one subject, if it is a contradiction."""
     values = {(one.statement.name, normal(one.statement.value)) for one in said}
     names, different = {name for name, _ in values}, {value for _, value in values}

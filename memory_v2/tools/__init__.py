@@ -6,7 +6,8 @@ result = dispatch(memory, call.name, call.input)
 
 from __future__ import annotations
 
-from memory_v2.tools.dispatch import ToolResult, claude_tools, dispatch, openai_responses_tools, openai_tools
+from memory_v2.tools.answer import ToolResult
+from memory_v2.tools.dispatch import claude_tools, dispatch, openai_responses_tools, openai_tools
 from memory_v2.tools.tools import TOOLS, Tool
 
 __all__ = [

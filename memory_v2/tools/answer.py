@@ -40,12 +40,13 @@ LONGEST_NEAR = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool returns: the text for the model, and the same as JSON data. `quotes`: the text repeats words that
-    were stored before."""
+class ToolResult:
+    """The answer to a tool call. A model reads the `text`; the `document` is the same as JSON data. If `is_error`, the
+    text says what happened and what to do next, and nothing was changed. `quotes`: the text repeats what was stored."""
 
     text: str
     document: dict[str, Any]
+    is_error: bool = False
     quotes: bool = False
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from memory_v2.agent.arguments import checked
@@ -24,7 +23,7 @@ from memory_v2.errors import (
     ToolProblem,
 )
 from memory_v2.memory import Memory
-from memory_v2.tools.answer import Answer
+from memory_v2.tools.answer import ToolResult
 from memory_v2.tools.tools import TOOLS, Tool
 from memory_v2.tree.path import ROOT, similar_paths
 
@@ -88,25 +87,13 @@ _NEXT: tuple[tuple[type[SilicaError], str], ...] = (
 """What to do about an error; the first match counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """The answer to a tool call. A model reads the `text`; the `document` is the same as JSON data. If `is_error`, the
-    text says what happened and what to do next, and nothing was changed. `quotes`: the text repeats what was stored."""
-
-    text: str
-    document: dict[str, Any]
-    is_error: bool = False
-    quotes: bool = False
-
-
 def dispatch(memory: Memory, name: str, arguments: Mapping[str, Any] | str | None) -> ToolResult:
     """Runs the tool `name`. `arguments` are an object, or the JSON text of one, as models send them. A call that is
     wrong, and an operation that fails, give a result with `is_error`."""
     try:
-        answer = _run(memory, name, arguments)
+        return _run(memory, name, arguments)
     except SilicaError as error:
         return refusal(error, _where_else(memory, error.path) if isinstance(error, PageNotFound) else next_move(error))
-    return ToolResult(answer.text, answer.document, quotes=answer.quotes)
 
 
 def refusal(error: SilicaError, advice: str = "") -> ToolResult:
@@ -119,7 +106,7 @@ def refusal(error: SilicaError, advice: str = "") -> ToolResult:
     return ToolResult(text, {"error": {"kind": kind, "message": text}}, is_error=True)
 
 
-def _run(memory: Memory, name: object, arguments: Mapping[str, Any] | str | None) -> Answer:
+def _run(memory: Memory, name: object, arguments: Mapping[str, Any] | str | None) -> ToolResult:
     tool = _BY_NAME.get(name) if isinstance(name, str) else None
     if tool is None:
         raise ToolProblem(f"there is no tool {str(name)[:80]!r}; the tools are {', '.join(_BY_NAME)}")

@@ -20,8 +20,8 @@ from typing import Any
 from memory_v2.agent.arguments import checked
 from memory_v2.errors import InvalidPath, NotAllowed, PageExists, PageNotFound, SilicaError, ToolProblem
 from memory_v2.memory import Memory
-from memory_v2.tools.answer import LONGEST, how_many_fit
-from memory_v2.tools.dispatch import ToolResult, as_object, next_move, refusal
+from memory_v2.tools.answer import LONGEST, ToolResult, how_many_fit
+from memory_v2.tools.dispatch import as_object, next_move, refusal
 from memory_v2.tree.edit import is_bare, text_lines, text_of, with_line_ends_of
 from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import Page, parse_page
@@ -34,7 +34,7 @@ _ENDING = ".md"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MemoryPath:
     """What a command names: the path `given`, and the page or folder, which is empty for `/memories` itself."""
 
     given: str
@@ -58,7 +58,7 @@ class Place:
         )
 
 
-def place(path: str) -> Place:
+def place(path: str) -> MemoryPath:
     """What a path names. Raises `ToolProblem` if it is outside of `/memories`, and `InvalidPath` if no page can have
     it."""
     if len(path) > LONGEST_PATH:
@@ -68,7 +68,7 @@ def place(path: str) -> Place:
     inside = posixpath.normpath(path[len(ROOT_FOLDER) :].lstrip("/") or ".")
     if inside == ".." or inside.startswith("../"):
         raise ToolProblem(f"Path {path} would escape {ROOT_FOLDER} directory")
-    return Place(path, "" if inside == "." else page_path(inside.removesuffix(_ENDING)))
+    return MemoryPath(path, "" if inside == "." else page_path(inside.removesuffix(_ENDING)))
 
 
 def file_name(page: str) -> str:
@@ -139,7 +139,7 @@ def _further(page: Page) -> list[str]:
     return ["[more about this is in]", *described[:shown], *more] if described else []
 
 
-def _listing(memory: Memory, at: Place, pages: Mapping[str, int]) -> str:
+def _listing(memory: Memory, at: MemoryPath, pages: Mapping[str, int]) -> str:
     lines = [f"{_size(sum(_inside(pages, f'{at.page}/' if at.page else '')))}\t{at.given}"]
     entries, size = list(listed(pages.keys(), at.page)), 0
     for number, (path, where) in enumerate(entries):
@@ -162,12 +162,12 @@ def files(memory: Memory) -> dict[str, int]:
     return pages
 
 
-def is_folder(memory: Memory, at: Place) -> bool:
+def is_folder(memory: Memory, at: MemoryPath) -> bool:
     """Whether a command names a folder."""
     return at.is_top or (at.may_be_folder and at.is_folder(files(memory)))
 
 
-def existing(path: str, hint: str = "") -> Place:
+def existing(path: str, hint: str = "") -> MemoryPath:
     """What a path names. Raises `ToolProblem` if nothing can have it."""
     try:
         return place(path)
@@ -175,7 +175,7 @@ def existing(path: str, hint: str = "") -> Place:
         raise ToolProblem(f"The path {path} does not exist{hint}") from error
 
 
-def named_file(memory: Memory, path: str) -> Place:
+def named_file(memory: Memory, path: str) -> MemoryPath:
     """The file that a command names. Raises `ToolProblem` if it is a folder."""
     at = existing(path, hint=_CHOOSE)
     if at.is_top or (is_folder(memory, at) and at.page not in files(memory)):
@@ -183,7 +183,7 @@ def named_file(memory: Memory, path: str) -> Place:
     return at
 
 
-def page_at(memory: Memory, at: Place) -> Page:
+def page_at(memory: Memory, at: MemoryPath) -> Page:
     """The page of a file. Raises `ToolProblem` if there is none."""
     try:
         return tidied(parse_page(at.page, memory.read(at.page)))

@@ -24,7 +24,7 @@ from memory_v2.tools.answer import (
     LONGEST_TITLE,
     MOST_NAMED,
     SHORTEST_ID,
-    Answer,
+    ToolResult,
     excerpt,
     gone_and_new,
     hit,
@@ -59,7 +59,7 @@ class Tool:
     nothing."""
 
     name: str
-    run: Callable[..., Answer]
+    run: Callable[..., ToolResult]
     changes: Literal["nothing", "entries", "tree"]
 
     def about(self, memory: Memory) -> str:
@@ -81,10 +81,12 @@ TOOLS: list[Tool] = []
 """All tools, the most important first."""
 
 
-def tool(changes: Literal["nothing", "entries", "tree"]) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+def tool(
+    changes: Literal["nothing", "entries", "tree"],
+) -> Callable[[Callable[..., ToolResult]], Callable[..., ToolResult]]:
     """Makes a function a tool that is called as it is."""
 
-    def added(run: Callable[..., Answer]) -> Callable[..., Answer]:
+    def added(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
         TOOLS.append(Tool(run.__name__, run, changes))
         return run
 
@@ -100,7 +102,7 @@ def read_memory(
     from_line: Annotated[
         int | None, Argument("the line to begin with, from 1, to read on in a long page; default: 1", ge=1)
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """A page, or the part of it that fits into an answer."""
     path = page_path(path or ROOT)
     text = memory.read(path)
@@ -118,15 +120,15 @@ def read_memory(
     next_line = last + 1 if last < len(lines) else None
     document |= {"text": told, "lines": [first, last], "line_count": len(lines), "next_line": next_line}
     if not text.strip():
-        return Answer(f"The page {path!r} is empty.", document)
+        return ToolResult(f"The page {path!r} is empty.", document)
     if first == 1 and next_line is None and not is_torn:
-        return Answer(told, document)
+        return ToolResult(told, document)
     parts = [f"[{path}, lines {first}-{last} of {len(lines)}]\n", told]
     if is_torn:
         parts.append(f"\n[line {first} is cut after {LONGEST:,} characters; search_memory finds what is in the rest]")
     if next_line is not None:
         parts.append(f"\n[cut here; to read on: read_memory with path {path!r} and from_line {next_line}]")
-    return Answer("".join(parts), document)
+    return ToolResult("".join(parts), document)
 
 
 @tool(changes="tree")
@@ -155,13 +157,13 @@ def write_memory(
         str | None,
         Argument("the day on which it was said, such as 2026-02-03, if that was not today; default: today"),
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """Writes the text, and says where it is now."""
     result = memory.write(content, path or None, mode or "update", source=source or None, date=date or None)
     document = shortened(as_document(result))
     if result.outcome == "nothing new":
         said = f"Nothing was written: the memory says this already, on {named(result.said_in or [result.path])}."
-        return Answer(with_notes(said, result), document)
+        return ToolResult(with_notes(said, result), document)
     said = f"Written on {result.path!r} ({size(result.size_bytes)} now)."
     if path and result.has_made(path) and (meant := misspelled(path, memory.storage.list_files())):
         said += f" That page is new; did you mean {named(meant)}?"
@@ -172,7 +174,7 @@ def write_memory(
         said += f" No longer there: {quoted(gone)}."
     beside = near(memory.similar("\n".join(new)) if new else ())
     said = with_notes(said + _warnings(result.secrets), result) + beside
-    return Answer(said, document, quotes=bool(gone or beside))
+    return ToolResult(said, document, quotes=bool(gone or beside))
 
 
 def _warnings(secrets: Sequence[Secret]) -> str:
@@ -199,7 +201,7 @@ def capture_memory(
     agent: Annotated[
         str | None, Argument("the name of the agent whose entry it is; default: the one that the settings name")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """Captures the text, and says as which entry."""
     captured = memory.entries.capture(
         content,
@@ -216,7 +218,7 @@ def capture_memory(
         said = f"Nothing was captured: {captured.id!r} says this already."
     elif captured.near:
         said += f" It is much like {captured.near!r}, to which it refers now."
-    return Answer(said + _warnings(captured.secrets), as_document(captured))
+    return ToolResult(said + _warnings(captured.secrets), as_document(captured))
 
 
 @tool(changes="tree")
@@ -232,7 +234,7 @@ def replace_in_memory(
         str | None,
         Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today"),
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """Replaces the words, and shows the lines where they stood."""
     path = page_path(path)
     try:
@@ -243,7 +245,7 @@ def replace_in_memory(
         ) from error
     gone, _ = gone_and_new(result.revisions)
     said = f"Replaced on {result.path!r}." + (f" Before: {quoted(gone)}." if gone else "")
-    return Answer(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
+    return ToolResult(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
 
 
 @tool(changes="nothing")
@@ -270,7 +272,7 @@ def search_memory(
     tags: Annotated[
         list[str] | None, Argument("only entries with all of these tags, no pages; default: everything")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """The answers that fit, best first."""
     results = memory.search(
         query, max_results or 10, max_tokens, since=since or None, agent=agent or None, tags=tags or ()
@@ -292,8 +294,8 @@ def search_memory(
         notes.append(f"[found without the configured model: {shorten(results.degraded, LONGEST_TITLE)}]")
     if not hits:
         nothing = "Nothing was found. Try other words or a broader question; if that finds nothing either, the memory "
-        return Answer("\n".join([f"{nothing}does not know it.", *notes]), document)
-    return Answer("\n\n".join([*hits[:fitting], *notes]), document)
+        return ToolResult("\n".join([f"{nothing}does not know it.", *notes]), document)
+    return ToolResult("\n\n".join([*hits[:fitting], *notes]), document)
 
 
 @tool(changes="nothing")
@@ -305,7 +307,7 @@ def list_memory_files(
     after: Annotated[
         str | None, Argument("continue behind this path, as the last line of a list that was cut says")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """The pages that fit, the root first."""
     listed = memory.list_files()
     pages = listed
@@ -321,12 +323,12 @@ def list_memory_files(
     shown = pages[:fitting]
     document = {"pages": as_document(shown)} | {"page_count": len(listed), "left_out": len(pages) - fitting}
     if not lines:
-        return Answer("No more pages." if listed else "The memory is empty; write_memory begins it.", document)
+        return ToolResult("No more pages." if listed else "The memory is empty; write_memory begins it.", document)
     told = lines[:fitting]
     if fitting < len(pages):
         more = f"{counted(len(pages) - fitting, 'more page')}: list_memory_files with after {shown[-1].path!r}"
         told.append(f"[{more}]")
-    return Answer("\n".join(told), document)
+    return ToolResult("\n".join(told), document)
 
 
 @tool(changes="tree")
@@ -335,7 +337,7 @@ def split_memory(
     path: Annotated[
         str | None, Argument("the path of the page, such as projects/silica, without .md; default: the root page")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """Divides the page, and names the new pages."""
     result = memory.split(path or ROOT)
     document = shortened(as_document(result))
@@ -343,7 +345,7 @@ def split_memory(
         said = f"{result.path!r} was divided; new pages: {named(result.new_files)}."
     else:
         said = f"{result.path!r} was not divided: {plain(result.reason) or 'there is nothing to divide'}."
-    return Answer(with_notes(said, result), document)
+    return ToolResult(with_notes(said, result), document)
 
 
 @tool(changes="nothing")
@@ -352,7 +354,7 @@ def get_memory_graph(
     path: Annotated[
         str | None, Argument("show only links from and to this page, such as projects/silica; default: all links")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """The links of each page, as far as they fit."""
     whole = memory.graph()
     nodes, edges = list(whole.nodes), list(whole.edges)
@@ -374,27 +376,27 @@ def get_memory_graph(
         "left_out": len(lines) - fitting,
     }
     if not lines:
-        return Answer("The memory is empty; write_memory begins it.", document)
+        return ToolResult("The memory is empty; write_memory begins it.", document)
     told = [line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in lines[:fitting]]
     if fitting < len(lines):
         told.append(
             f"[{counted(len(lines) - fitting, 'more page')} left out; give the path of a page to see its links]"
         )
-    return Answer("\n".join(told), document)
+    return ToolResult("\n".join(told), document)
 
 
 @tool(changes="tree")
 def delete_memory(
     memory: Memory,
     path: Page,
-) -> Answer:
+) -> ToolResult:
     """Deletes the page, and says how to bring it back."""
     result = memory.delete(path)
     said = f"{result.path!r} was deleted."
     if result.moved:
         parents = sorted({one.parent or ROOT for one in result.moved})
         said += f" Pages below it are kept, on {named(parents)} now: {named([one.path for one in result.moved])}."
-    return Answer(with_notes(said, result), shortened(as_document(result)))
+    return ToolResult(with_notes(said, result), shortened(as_document(result)))
 
 
 @tool(changes="nothing")
@@ -406,7 +408,7 @@ def memory_history(
     max_results: Annotated[
         int | None, Argument(f"how many changes at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """The newest changes."""
     operations = memory.history(path or None)
     most = max_results or 10
@@ -414,11 +416,11 @@ def memory_history(
     fitting = how_many_fit(lines)
     document = {"operations": as_document(operations[:fitting])} | {"left_out": len(operations) - fitting}
     if not lines:
-        return Answer(f"No change of {path!r} yet." if path else "Nothing was changed yet.", document)
+        return ToolResult(f"No change of {path!r} yet." if path else "Nothing was changed yet.", document)
     told = lines[:fitting]
     if left := len(operations) - fitting:
         told.append(f"[{counted(left, 'older change')}; a greater max_results or a path shows others]")
-    return Answer("\n".join(told), document)
+    return ToolResult("\n".join(told), document)
 
 
 @tool(changes="tree")
@@ -427,7 +429,7 @@ def undo_memory(
     revision: Annotated[
         str | None, Argument("the id of the change, or its first characters, at least 4; default: the newest change")
     ] = None,
-) -> Answer:
+) -> ToolResult:
     """Undoes the change, and says how to undo that."""
     past = memory.history()
     matching = [one for one in past if revision and _has_id(one, revision)]
@@ -444,7 +446,7 @@ def undo_memory(
     said = f"Undone ({what})."
     said += f" As before: {named(kept)}." if kept else ""
     said += f" Removed: {named(gone)}." if gone else ""
-    return Answer(with_notes(said, result), shortened(as_document(result)), quotes=undone is not None)
+    return ToolResult(with_notes(said, result), shortened(as_document(result)), quotes=undone is not None)
 
 
 def _has_id(operation: PastOperation, begins: str) -> bool:

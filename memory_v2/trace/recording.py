@@ -27,7 +27,7 @@ from memory_v2.models.base import (
     Reply,
     StopReason,
     ToolCall,
-    ToolResult,
+    ToolMessage,
     UserMessage,
     hidden,
     long_enough,
@@ -40,7 +40,7 @@ _OWN = ("begin", "commit")
 logger = logging.getLogger(__name__)
 
 Event: TypeAlias = dict[str, Any]
-"""Plain data, with its kind under `event`; `trace/format.py` has the fields of each kind."""
+"""Plain data, with its kind under `event`; `trace/events.py` has the fields of each kind."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Trace:
     keys: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def add(self, event: str, **data: Any) -> None:
-        """Appends an event, of a kind in `trace/format.py`, and tells the listener, whose errors are logged and change
+        """Appends an event, of a kind in `trace/events.py`, and tells the listener, whose errors are logged and change
         nothing."""
         try:
             noted = {"event": event, **(data if event in _OWN else self.without_keys(data))}
@@ -81,7 +81,7 @@ class Trace:
 
     def said(self, message: Message, in_words: bool) -> None:
         """Appends what a model is shown."""
-        if isinstance(message, UserMessage | ToolResult):
+        if isinstance(message, UserMessage | ToolMessage):
             self.add("message", template=message.prompt.template, **message_data(message, in_words))
 
     def answered(self, reply: Reply, seconds: float) -> None:
@@ -114,7 +114,7 @@ def message_data(message: Message, in_words: bool = True) -> dict[str, Any]:
     match message:
         case UserMessage(prompt):
             return {"role": "user"} | ({"text": prompt.text} if in_words else {})
-        case ToolResult(call, prompt, is_error):
+        case ToolMessage(call, prompt, is_error):
             text = {"text": prompt.text} if in_words else {}
             return {"role": "tool", "name": str(call.name), **text, "error": is_error}
         case _:
@@ -281,7 +281,7 @@ def _free(files: Iterable[str], moment: datetime) -> str:
 def read_events(file: Path) -> list[Event]:
     """The events in a trace file, `format` included. Raises `StorageError` if it cannot be read, `InvalidText` if it is
     not a trace."""
-    from memory_v2.trace.format import checked_event  # imports pydantic, which writing a trace does without
+    from memory_v2.trace.events import checked_event  # imports pydantic, which writing a trace does without
 
     try:
         lines = file.read_bytes().splitlines()

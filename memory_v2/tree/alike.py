@@ -29,7 +29,7 @@ are there more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Cluster:
     """Texts that are alike, by number, and how much of their words the least alike shares with the first; 1.0 if they
     are the same but for marks, case and blanks."""
 
@@ -42,7 +42,7 @@ def alike(
     least_words: int = 0,
     words_of: Callable[[str], Iterable[str]] = content_words,
     least_share: float = ALIKE,
-) -> list[Group]:
+) -> list[Cluster]:
     """The groups of two and more texts, in the order of their first texts. Texts with fewer different words than
     `least_words` are in no group. `words_of` gives the content words of a text, for who has them already; `least_share`
     is how much of their words two texts share that are alike."""
@@ -61,7 +61,7 @@ def alike(
     for shares in _near(words, least_share).values():
         members = sorted(copy for number in shares for copy in copies[number])
         if len(members) > 1:
-            groups.append(Group(tuple(members), min(shares.values())))
+            groups.append(Cluster(tuple(members), min(shares.values())))
     return sorted(groups, key=lambda group: group.members)
 
 

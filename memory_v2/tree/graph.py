@@ -42,7 +42,7 @@ _OF_TITLES = ("listing",)
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListingText:
     """A line for each of the `paths`, all in one `text`, which is searched much faster than one by one: its path, its
     title, its description, in lower case and without hyphens. `starts` tells where each line begins, and the end."""
 
@@ -174,12 +174,12 @@ class Graph:
         return {edge.target: edge.label for edges in links for edge in edges if edge.child and edge.label}
 
     @cached_property
-    def listing(self) -> Listing:
+    def listing(self) -> ListingText:
         """What a reader of the links finds: a line for each page that can be reached, except the root."""
         paths = [path for path in self.pages if path != ROOT and path in self.parents]
         lines = "\n".join([f"  {path} {self.pages[path].title} {self.descriptions.get(path, '')}" for path in paths])
         text = lines.casefold().replace("-", " ").replace("/", " ").replace("_", " ")
-        return Listing(paths, text, list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0)))
+        return ListingText(paths, text, list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0)))
 
     def breadcrumb(self, path: str) -> tuple[str, ...]:
         """The way from the root to a page, both included; the page alone if it cannot be reached."""

@@ -38,7 +38,7 @@ _APART = Block("# -\n\n", "heading", 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _SourcedBlock:
     """A block, its place on the page (from 0), its source, and the text that it is part of: the number of the line that
     was for it, or a negative number for new text."""
 
@@ -114,7 +114,9 @@ def _spelled(page: Page, source_of: Callable[[int, Source], Source]) -> list[Blo
     """The blocks of the page; `source_of` tells the source of each, by its number and what a line says of it."""
     lines, own = closing_lines(page.blocks), text_lines(page.blocks)
     told = (
-        _Told(block, n - 1, NO_SOURCE if is_source_line(block) else source_of(n, _said(page.blocks, line)), line)
+        _SourcedBlock(
+            block, n - 1, NO_SOURCE if is_source_line(block) else source_of(n, _said(page.blocks, line)), line
+        )
         for n, (block, line) in enumerate(zip(page.blocks, lines, strict=True), 1)
         if n not in own
     )
@@ -181,7 +183,7 @@ def _rendered(page: Page, before: Sequence[Block], source_of: Callable[[Block], 
     return page.with_body(runs)
 
 
-def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, int]) -> list[tuple[int, Block]]:
+def _placed(page: Page, texts: Sequence[Sequence[_SourcedBlock]], lines: Mapping[int, int]) -> list[tuple[int, Block]]:
     """The blocks, each with its place on the page, and behind each text its line: the one that is on the page, by
     its number and place, if it says the same."""
     placed: list[tuple[int, Block]] = []
@@ -202,7 +204,7 @@ def _placed(page: Page, texts: Sequence[Sequence[_Told]], lines: Mapping[int, in
 
 def _told(
     page: Page, before: Sequence[Block], origins: Sequence[int], source_of: Callable[[Block], Source]
-) -> Iterator[_Told]:
+) -> Iterator[_SourcedBlock]:
     """The blocks of the page without its lines, each with its source."""
     known, known_own = closing_lines(before), text_lines(before)
     for is_new, numbered in groupby(enumerate(origins), key=lambda one: not one[1]):
@@ -215,12 +217,16 @@ def _told(
             if number in own:
                 continue
             if is_source_line(block):
-                yield _Told(block, place)
+                yield _SourcedBlock(block, place)
             elif line:
                 text = -(run[0][0] + line + 1) if is_new else line
-                yield _Told(block, place, _said(around, line), text)
+                yield _SourcedBlock(block, place, _said(around, line), text)
             else:
-                yield _Told(block, place, source_of(block), -1) if is_new and place >= page.top else _Told(block, place)
+                yield (
+                    _SourcedBlock(block, place, source_of(block), -1)
+                    if is_new and place >= page.top
+                    else _SourcedBlock(block, place)
+                )
 
 
 def _said(blocks: Sequence[Block], line: int) -> Source:
@@ -243,10 +249,10 @@ def _origins(before: Sequence[Block], now: Sequence[Block]) -> list[int]:
     return origins
 
 
-def _texts(told: Iterable[_Told]) -> list[list[_Told]]:
+def _texts(told: Iterable[_SourcedBlock]) -> list[list[_SourcedBlock]]:
     """The texts: neighbours of one source. What is new joins the text beside it if that has the same source and no
     heading is between them."""
-    texts: list[list[_Told]] = []
+    texts: list[list[_SourcedBlock]] = []
     for one in told:
         last = texts[-1][-1] if texts else None
         if last is not None and last.source == one.source:
@@ -258,11 +264,11 @@ def _texts(told: Iterable[_Told]) -> list[list[_Told]]:
     return texts
 
 
-def _is_headed(text: Sequence[_Told], following: _Told) -> bool:
+def _is_headed(text: Sequence[_SourcedBlock], following: _SourcedBlock) -> bool:
     return following.block.kind == "heading" or not following.source
 
 
-def _end(text: Sequence[_Told]) -> int:
+def _end(text: Sequence[_SourcedBlock]) -> int:
     """How many blocks of a text its line is behind: all but the headings at its end, unless they are all that is
     below its front matter."""
     kinds = [one.block.kind for one in text]

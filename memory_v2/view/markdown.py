@@ -34,13 +34,13 @@ PageAddress = Callable[[str, str], str | None]
 """The address of a page and a heading of it, by the folded path; `None` if there is no such page."""
 
 
-def to_html(text: str, page_at: PageAddress, lines: Lines | None = None) -> Markup:
+def to_html(text: str, page_at: PageAddress, lines: LineLabels | None = None) -> Markup:
     """A text as HTML; `lines` gives each block the day it was said."""
     environment: dict[str, Any] = {"page_at": page_at, "lines": lines, "slugs": {}}
     return Markup(_parser().render(readable(text), environment))
 
 
-class Lines:
+class LineLabels:
     """What is known of the lines of a page. `first` is how many lines stand above the text that is shown."""
 
     def __init__(self, dated: Sequence[DatedLines], why_at: str, first: int = 0) -> None:

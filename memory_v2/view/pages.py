@@ -17,7 +17,7 @@ from memory_v2.tree.block import encode, readable, split_lines
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page, page_source, parse_page
 from memory_v2.tree.path import ROOT, page_path, similar_paths
-from memory_v2.view.markdown import Lines, PageAddress, parts_of, to_html
+from memory_v2.view.markdown import LineLabels, PageAddress, parts_of, to_html
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response, see
 
@@ -38,12 +38,12 @@ VERSION_LENGTH = 32
 
 
 @dataclass(frozen=True)
-class Row:
+class TreeRow:
     """A page in the tree, and how many pages are `below` it, shown or not."""
 
     page: PageInfo
     about: str
-    children: tuple[Row, ...] = ()
+    children: tuple[TreeRow, ...] = ()
     below: int = 0
 
 
@@ -109,10 +109,10 @@ def _below(graph: Graph) -> dict[str, int]:
     return below
 
 
-def _row(graph: Graph, infos: dict[str, PageInfo], path: str, shown: set[str], below: dict[str, int]) -> Row:
+def _row(graph: Graph, infos: dict[str, PageInfo], path: str, shown: set[str], below: dict[str, int]) -> TreeRow:
     family = [child for child in graph.children.get(path, ()) if child in shown and child in infos]
     rows = tuple(_row(graph, infos, child, shown, below) for child in family)
-    return Row(infos[path], graph.descriptions.get(path, ""), rows, below.get(path, 0))
+    return TreeRow(infos[path], graph.descriptions.get(path, ""), rows, below.get(path, 0))
 
 
 def page(visit: Visit, path: str) -> Response:
@@ -129,7 +129,7 @@ def page(visit: Visit, path: str) -> Response:
     number = min(visit.number("part"), max(len(parts) - 1, 0))
     above, shown, is_piece = parts[number] if parts else (0, "", False)
     graph = visit.memory.graph()
-    lines = Lines(visit.memory.days(path), visit.at("lines", path), above)
+    lines = LineLabels(visit.memory.days(path), visit.at("lines", path), above)
     return visit.show(
         "page",
         path=path,

@@ -13,7 +13,7 @@ import pytest
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.task import Tool
+from memory_v2.agent.task import TaskTool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
@@ -49,8 +49,8 @@ class Words:
     first_message: Prompt = field(default_factory=lambda: Prompt("search/task", {"brief": BRIEF}))
 
     @property
-    def tools(self) -> Sequence[Tool[Any]]:
-        return (Tool("answer", Put, self.put), Tool("open_pages", Look, self.look, decides=False))
+    def tools(self) -> Sequence[TaskTool[Any]]:
+        return (TaskTool("answer", Put, self.put), TaskTool("open_pages", Look, self.look, decides=False))
 
     def put(self, call: Put) -> Prompt:
         if call.word == "bad":

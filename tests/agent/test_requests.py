@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_v2.agent.load import load_model
-from memory_v2.agent.loop import MAX_REQUESTS, Request, ask
+from memory_v2.agent.loop import MAX_REQUESTS, ModelRequest, ask
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.scripted import ScriptedModel
@@ -54,14 +54,14 @@ def held() -> Iterator[Held]:
 
 def now(respond: Callable[[], object]) -> object:
     """What comes of a request."""
-    request = Request(respond, "asking")
+    request = ModelRequest(respond, "asking")
     assert request.done.wait(PATIENCE)
     return request.answer[0]
 
 
 def test_no_more_requests_are_at_work_than_there_are_places() -> None:
     with held() as hold:
-        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS + 3)]
+        started = [ModelRequest(hold, "asking") for _ in range(MAX_REQUESTS + 3)]
         hold.expect_at_work(MAX_REQUESTS)
         hold.released.set()
         assert all(request.done.wait(PATIENCE) for request in started)
@@ -70,18 +70,18 @@ def test_no_more_requests_are_at_work_than_there_are_places() -> None:
 def test_a_request_that_is_abandoned_before_it_began_is_never_made() -> None:
     made: list[str] = []
     with held() as hold:
-        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [ModelRequest(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
-        Request(lambda: made.append("it was made"), "asking").abandon()
+        ModelRequest(lambda: made.append("it was made"), "asking").abandon()
     assert all(request.done.wait(PATIENCE) for request in started)
     assert now(lambda: made) == []
 
 
 def test_the_place_of_an_abandoned_request_goes_to_the_one_that_waits() -> None:
     with held() as hold:
-        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [ModelRequest(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
-        waiting = Request(lambda: "an answer", "asking")
+        waiting = ModelRequest(lambda: "an answer", "asking")
         started[0].abandon()
         assert waiting.done.wait(PATIENCE)
         hold.released.set()
@@ -103,7 +103,7 @@ def test_models_that_hang_do_not_use_up_the_pool() -> None:
 
 def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
     with held() as hold:
-        started = [Request(hold, "asking") for _ in range(MAX_REQUESTS)]
+        started = [ModelRequest(hold, "asking") for _ in range(MAX_REQUESTS)]
         hold.expect_at_work(MAX_REQUESTS)
         model = ScriptedModel([ANSWER])
         with pytest.raises(ModelError, match=r"no answer within the limit of 0\.05 seconds"):
@@ -114,12 +114,12 @@ def test_the_time_that_a_request_waits_for_its_place_counts() -> None:
 
 HANGING = """
 import threading
-from memory_v2.agent.loop import Request
+from memory_v2.agent.loop import ModelRequest
 begun = threading.Event()
 def hang():
     begun.set()
     threading.Event().wait()
-Request(hang, "asking")
+ModelRequest(hang, "asking")
 assert begun.wait(60)
 print("the end")
 """
@@ -132,14 +132,14 @@ def test_a_request_that_hangs_does_not_keep_the_program_from_ending() -> None:
 
 FORKING = """
 import os, sys
-from memory_v2.agent.loop import MAX_REQUESTS, Request
+from memory_v2.agent.loop import MAX_REQUESTS, ModelRequest
 import threading
 forever = threading.Event().wait
 for _ in range(MAX_REQUESTS + 1):
-    Request(forever, "asking")
+    ModelRequest(forever, "asking")
 child = os.fork()
 if not child:
-    request = Request(lambda: "an answer", "asking")
+    request = ModelRequest(lambda: "an answer", "asking")
     os._exit(0 if request.done.wait(30) and request.answer == ["an answer"] else 1)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """

@@ -18,7 +18,7 @@ from memory_v2.models.base import (
     Reply,
     StopReason,
     ToolCall,
-    ToolResult,
+    ToolMessage,
     Usage,
     UserMessage,
 )
@@ -119,7 +119,7 @@ class ModelConformance:
         provider.script = [says, Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        results = [ToolResult(call, Words(f"result of {call.id}")) for call in reply.tool_calls]
+        results = [ToolMessage(call, Words(f"result of {call.id}")) for call in reply.tool_calls]
         talk.messages += [AssistantMessage(reply), *results, UserMessage(Words("Go on."))]
         assert model.respond(talk).text == "Done."
         return talk
@@ -164,7 +164,7 @@ class ModelConformance:
         for extra in ((), (UserMessage(Words("One of them is wrong.")),), (UserMessage(Words("Use a tool.")),)):
             reply = model.respond(talk)
             returned = [
-                ToolResult(call, Words(f"result of {call.id}"), call.id == "call_b") for call in reply.tool_calls
+                ToolMessage(call, Words(f"result of {call.id}"), call.id == "call_b") for call in reply.tool_calls
             ]
             talk.messages += [AssistantMessage(reply), *returned, *extra]
         model.respond(talk)
@@ -207,7 +207,7 @@ class ModelConformance:
         provider.script = [Says("Well.", [WORD, broken], thought="boats are words"), Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        talk.messages += [AssistantMessage(reply), *(ToolResult(call, Words("ok")) for call in reply.tool_calls)]
+        talk.messages += [AssistantMessage(reply), *(ToolMessage(call, Words("ok")) for call in reply.tool_calls)]
         raw, messages = json.dumps(reply.raw), list(talk.messages)
         model.respond(talk)
         assert json.dumps(reply.raw) == raw

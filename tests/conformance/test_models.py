@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from memory_v2.models.base import AssistantMessage, Model, Reply, StopReason, ToolCall, ToolResult, UserMessage
+from memory_v2.models.base import AssistantMessage, Model, Reply, StopReason, ToolCall, ToolMessage, UserMessage
 from tests.wire.adapters import ADAPTERS, KEY, Words, conversation
 from tests.wire.dialects import Anthropic, Body, OpenAI, Says
 from tests.wire.server import Provider, Sends
@@ -23,7 +23,7 @@ class _Claude(ModelConformance):
         provider.script = [Says("", [WORD, SECOND]), Says("Done.")]
         talk = conversation()
         reply = model.respond(talk)
-        talk.messages += [AssistantMessage(reply), *(ToolResult(call, Words("ok")) for call in reply.tool_calls)]
+        talk.messages += [AssistantMessage(reply), *(ToolMessage(call, Words("ok")) for call in reply.tool_calls)]
         model.respond(talk)
         for request in provider.requests:
             *_, last = request.body["messages"][-1]["content"]
@@ -45,8 +45,8 @@ class TestAnthropic(_Claude):
         raw = {"content": [{"type": "tool_use", "id": c.id, "name": c.name, "input": {}} for c in (first, second)]}
         talk.messages += [
             AssistantMessage(Reply(raw=raw)),
-            ToolResult(first, Words("ok")),
-            ToolResult(second, Words("no"), True),
+            ToolMessage(first, Words("ok")),
+            ToolMessage(second, Words("no"), True),
         ]
         model.respond(talk)
         assert Anthropic().errors(provider.requests[1].body) == ["call_b"]
@@ -63,7 +63,7 @@ class TestAnthropic(_Claude):
         talk = conversation()
         reply = model.respond(talk)
         assert (reply.text, reply.tool_calls) == ("So", (ToolCall("put", {"word": "b"}, "call_a"),))
-        talk.messages += [AssistantMessage(reply), ToolResult(reply.tool_calls[0], Words("ok"))]
+        talk.messages += [AssistantMessage(reply), ToolMessage(reply.tool_calls[0], Words("ok"))]
         model.respond(talk)
         assert provider.requests[1].body["messages"][1] == {"role": "assistant", "content": content}
 
@@ -91,7 +91,7 @@ class TestOpenAI(ModelConformance):
         assert reply.tool_calls == (ToolCall("put", {"word": "boat"}, "call_1"),)
         talk.messages += [
             AssistantMessage(reply),
-            ToolResult(reply.tool_calls[0], Words("ok")),
+            ToolMessage(reply.tool_calls[0], Words("ok")),
             UserMessage(Words("Go on.")),
         ]
         model.respond(talk)

@@ -10,8 +10,8 @@ from typing import Any
 from memory_v2.entries.curation import Stock, stock_of
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.file import EntryFile, entry_data
-from memory_v2.entries.places import path_of
-from memory_v2.models.base import Conversation, Reply, ToolCall, ToolResult
+from memory_v2.entries.locations import path_of
+from memory_v2.models.base import Conversation, Reply, ToolCall, ToolMessage
 from memory_v2.text.calendar import Calendar
 
 DAY = date(2026, 2, 15)
@@ -51,7 +51,7 @@ def answering(*calls: tuple[str, dict[str, Any]], told: list[str] | None = None)
     def decide(conversation: Conversation) -> Reply:
         if told is not None:
             told.extend(one.prompt.text for one in conversation.messages if not hasattr(one, "reply"))
-        if any(isinstance(message, ToolResult) for message in conversation.messages):
+        if any(isinstance(message, ToolMessage) for message in conversation.messages):
             return Reply("no", stop_reason="refusal")
         return Reply("", tuple(ToolCall(name, given) for name, given in calls), stop_reason="tool_use")
 

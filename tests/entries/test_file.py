@@ -10,9 +10,9 @@ import pytest
 
 from memory_v2 import EntryNotFound, Memory
 from memory_v2.entries.domains import default_domains
-from memory_v2.entries.entry import Decay, Entry, Reference, Source
+from memory_v2.entries.entry import Decay, Entry, Provenance, Reference
 from memory_v2.entries.file import EntryFile, changed_header, read_entry, read_header
-from memory_v2.entries.places import place_of
+from memory_v2.entries.locations import place_of
 from memory_v2.entries.references import Lead, Targets, incoming, named_in, reference_findings
 from memory_v2.storage.local.storage import LocalStorage
 from tests.entries.made import made
@@ -60,7 +60,7 @@ def test_ocean_s_first_schema_is_read() -> None:
         0.82,
         date(2026, 2, 15),
     )
-    assert (entry.decay, entry.source, entry.verified) == (Decay("linear", 30), Source(author="watchtower"), False)
+    assert (entry.decay, entry.source, entry.verified) == (Decay("linear", 30), Provenance(author="watchtower"), False)
     assert entry.references == (Reference("related", "obs-2026-02-14-003"),)
 
 

@@ -13,7 +13,7 @@ import pytest
 from memory_v2 import Memory
 from memory_v2.entries.daryl import read_shard, write_shard
 from memory_v2.entries.domains import default_domains
-from memory_v2.entries.entry import Decay, Entry, Reference, Source
+from memory_v2.entries.entry import Decay, Entry, Provenance, Reference
 from memory_v2.entries.importing import KNOWN, NO_ENTRY, Vault, read_vault
 from memory_v2.entries.references import Targets, incoming
 from memory_v2.entries.upkeep import plan_ageing, plan_promotion
@@ -145,7 +145,7 @@ def test_a_shard_of_the_specification_is_read() -> None:
     assert (shard.domain.name, entry.home, entry.importance, entry.confidence) == ("technical", "technical", 0.8, None)
     assert entry.id == "daryl/obs-2026-02-06-001"
     assert entry.observed_at == datetime(2026, 2, 6, 3, tzinfo=UTC)
-    assert entry.source == Source(channel="moltbook")
+    assert entry.source == Provenance(channel="moltbook")
     assert entry.references == (Reference("related", "shard_projects"), Reference("related", "shard_insights"))
 
 

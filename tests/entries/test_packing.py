@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memory_v2 import Memory
 from memory_v2.entries.files import open_index
-from memory_v2.entries.places import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
+from memory_v2.entries.locations import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 from memory_v2.operations.results import EntryResult
 from memory_v2.storage.base import Stored
 from memory_v2.storage.history import PageChange
@@ -259,7 +259,7 @@ def test_a_scan_of_the_entries_reads_a_pack_once(memory: Memory, monkeypatch: py
     for number in range(20):
         memory.entries.capture(f"Lamp {number} was broken.", "hawk", date="2026-02-15", importance=0.1)
     memory.entries.pack(apply=True)
-    store, index = memory.entries.store, open_index(memory.storage, UTC_DAYS, Store(None))
+    store, index = memory.entries.store, open_index(memory.storage, UTC_DAYS, IndexStore(None))
     asked: list[str] = []
     read = memory.storage.read
 

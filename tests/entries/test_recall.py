@@ -17,7 +17,7 @@ from memory_v2.entries.entry import Reference
 from memory_v2.entries.files import EntryFiles
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.entries import EntryIndex
-from memory_v2.index.store import FILE, Store
+from memory_v2.index.store import FILE, IndexStore
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
 from memory_v2.operations.results import EntryResult, SearchResults
@@ -328,7 +328,7 @@ def test_a_search_does_not_walk_over_all_files(tmp_path: Path) -> None:
         for number in range(1, 301):
             (folder / f"obs-2025-{month:02}-01-{number:03}.md").write_text(f"Build {month}-{number} has passed.")
         os.utime(folder, (1, 1))
-    index = EntryIndex(storage, CountingFiles, Store(None))
+    index = EntryIndex(storage, CountingFiles, IndexStore(None))
     index.refresh()
     assert CountingFiles.asked == 2_100
     time.sleep(0.1)  # the marks of folders that have just changed are not final

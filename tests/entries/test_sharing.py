@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_v2.entries.entry import Entry, Source
+from memory_v2.entries.entry import Entry, Provenance
 from memory_v2.entries.upkeep import plan_promotion
 from memory_v2.errors import UsageError
 from memory_v2.plan import Plan
@@ -95,8 +95,10 @@ def test_a_copy_of_another_program_is_recognised_by_agent_and_name() -> None:
 
 @pytest.mark.parametrize("said", [None, "captain"])
 def test_a_copy_whose_original_is_unknown_is_compared_with_its_like(said: str | None) -> None:
-    copy = replace(SURE, id="shared/captain-obs-2026-02-15-001", source=Source(author="captain"), promoted_from=said)
-    there = plan(replace(SURE, source=Source(author="fury")), copy)
+    copy = replace(
+        SURE, id="shared/captain-obs-2026-02-15-001", source=Provenance(author="captain"), promoted_from=said
+    )
+    there = plan(replace(SURE, source=Provenance(author="fury")), copy)
     assert not there.planned
     (finding,) = there.warnings
     assert finding.kind == "lost-original"

@@ -17,7 +17,7 @@ import yaml
 from memory_v2.hosts import yaml_text
 from memory_v2.hosts.connect import apply, plan, undo
 from memory_v2.hosts.files import FileChange, Unclear
-from memory_v2.hosts.host import Host, Launch, Place, skill_text
+from memory_v2.hosts.host import Host, Launch, UserEnvironment, skill_text
 from memory_v2.hosts.known import HOSTS
 
 PROGRAM = ("/opt/silica/bin/silica",)
@@ -51,8 +51,8 @@ FILES = {
 }
 
 
-def place_of(home: Path, platform: str = "linux", **more: Any) -> Place:
-    return Place(home, more.pop("environment", {}), platform, **more)
+def user_at(home: Path, platform: str = "linux", **more: Any) -> UserEnvironment:
+    return UserEnvironment(home, more.pop("environment", {}), platform, **more)
 
 
 def lay(home: Path, files: Mapping[str, str] = FILES) -> None:
@@ -70,17 +70,17 @@ def folders(home: Path) -> set[Path]:
     return {path for path in home.rglob("*") if path.is_dir()}
 
 
-def here(place: Place) -> list[Host]:
-    return [host for host in HOSTS if host.is_here(place)]
+def here(user: UserEnvironment) -> list[Host]:
+    return [host for host in HOSTS if host.is_here(user)]
 
 
-def connected(place: Place, launch: Launch = LAUNCH, hosts: list[Host] | None = None) -> list[FileChange]:
-    chosen = here(place) if hosts is None else hosts
-    return apply(plan(place, launch, chosen))
+def connected(user: UserEnvironment, launch: Launch = LAUNCH, hosts: list[Host] | None = None) -> list[FileChange]:
+    chosen = here(user) if hosts is None else hosts
+    return apply(plan(user, launch, chosen))
 
 
-def taken_out(place: Place, launch: Launch = LAUNCH) -> list[FileChange]:
-    return undo(place, launch, HOSTS)
+def taken_out(user: UserEnvironment, launch: Launch = LAUNCH) -> list[FileChange]:
+    return undo(user, launch, HOSTS)
 
 
 def without_comments(text: str) -> Any:
@@ -96,18 +96,18 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_every_host_that_is_there_is_found_and_no_other(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert here(place_of(home)) == list(HOSTS)
-    assert here(place_of(tmp_path_factory.mktemp("empty"))) == []
+    assert here(user_at(home)) == list(HOSTS)
+    assert here(user_at(tmp_path_factory.mktemp("empty"))) == []
 
 
 def test_to_plan_writes_nothing(home: Path) -> None:
     before = found(home)
-    assert all(change.diff() for change in plan(place_of(home), LAUNCH, HOSTS))
+    assert all(change.diff() for change in plan(user_at(home), LAUNCH, HOSTS))
     assert found(home) == before
 
 
 def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     read = {name: data.decode() for name, data in found(home).items()}
     claude = json.loads(read[".claude.json"])
     assert claude["mcpServers"]["silica-memory"] == {"type": "stdio", **SERVER}
@@ -148,7 +148,7 @@ def test_each_host_gets_the_server_and_where_it_has_them_the_hook_and_the_skill(
 
 def test_what_was_there_stays_to_the_byte(home: Path) -> None:
     before = found(home)
-    connected(place_of(home))
+    connected(user_at(home))
     after = found(home)
     for name, data in before.items():
         rest = iter(after[name])
@@ -156,9 +156,9 @@ def test_what_was_there_stays_to_the_byte(home: Path) -> None:
 
 
 def test_to_apply_again_changes_nothing(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     before = found(home)
-    assert not any(change.is_change or change.problem for change in connected(place_of(home)))
+    assert not any(change.is_change or change.problem for change in connected(user_at(home)))
     assert found(home) == before
 
 
@@ -169,7 +169,7 @@ def test_a_server_of_that_name_that_a_person_has_written_is_left_alone(home: Pat
     )
     codex = f'[mcp_servers.silica-memory]\ncommand = "x"\nargs = {args if args != "null" else "[]"}\n'
     lay(home, {".claude.json": theirs, ".codex/config.toml": codex})
-    alone = {change.file.name: change.problem for change in connected(place_of(home)) if change.problem}
+    alone = {change.file.name: change.problem for change in connected(user_at(home)) if change.problem}
     assert alone.keys() == {".claude.json", "config.toml"}
     assert "rename or remove" in alone[".claude.json"]
     assert (home / ".claude.json").read_text() == theirs
@@ -179,7 +179,7 @@ def test_a_server_of_that_name_that_a_person_has_written_is_left_alone(home: Pat
 def test_the_environment_that_a_person_has_added_stays_when_the_command_changes(home: Path) -> None:
     theirs = {"command": "/old/silica", "args": ["memory", "--path", "/old", "mcp"], "env": {"A": "b"}}
     lay(home, {".claude.json": json.dumps({"mcpServers": {"silica-memory": theirs}})})
-    connected(place_of(home))
+    connected(user_at(home))
     server = json.loads((home / ".claude.json").read_text())["mcpServers"]["silica-memory"]
     assert server == {**theirs, **SERVER, "type": "stdio"}
 
@@ -189,23 +189,23 @@ def test_to_undo_brings_every_byte_and_every_folder_back(home: Path, times: int)
     before, were = found(home), folders(home)
     modes = {name: (home / name).stat().st_mode for name in before}
     for number in range(times):  # the second time the agent decides, and may
-        connected(place_of(home), replace(LAUNCH, serving=("--decide", "host") * number, is_allowed=bool(number)))
+        connected(user_at(home), replace(LAUNCH, serving=("--decide", "host") * number, is_allowed=bool(number)))
     assert {name: (home / name).stat().st_mode for name in before} == modes
-    assert not any(change.problem for change in taken_out(place_of(home)))
+    assert not any(change.problem for change in taken_out(user_at(home)))
     assert (found(home), folders(home)) == (before, were)
-    assert taken_out(place_of(home)) == []
+    assert taken_out(user_at(home)) == []
 
 
 def test_a_host_that_has_only_our_files_is_as_before(tmp_path: Path) -> None:
     lay(tmp_path, {".claude/x": "", ".codex/x": "", ".config/opencode/x": ""})
     before, were = found(tmp_path), folders(tmp_path)
-    assert len(connected(place_of(tmp_path))) == 7
-    assert not any(change.problem for change in taken_out(place_of(tmp_path)))
+    assert len(connected(user_at(tmp_path))) == 7
+    assert not any(change.problem for change in taken_out(user_at(tmp_path)))
     assert (found(tmp_path), folders(tmp_path)) == (before, were)
 
 
 def test_it_may_be_used_without_asking_where_the_host_can_be_told_so(home: Path) -> None:
-    connected(place_of(home), replace(LAUNCH, is_allowed=True))
+    connected(user_at(home), replace(LAUNCH, is_allowed=True))
     assert json.loads((home / ".claude/settings.json").read_text())["permissions"]["allow"] == [
         "Bash(ls)",
         "mcp__silica-memory",
@@ -216,57 +216,57 @@ def test_it_may_be_used_without_asking_where_the_host_can_be_told_so(home: Path)
 
 
 def test_a_hook_is_silent_where_the_program_is_gone(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     groups = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]
     ended = subprocess.run(groups[1]["hooks"][0]["command"], shell=True, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
 def test_what_a_host_has_written_since_stays_when_it_is_undone(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     claude = home / ".claude.json"
     claude.write_text(claude.read_text().replace('"numStartups": 12', '"numStartups": 13'))
     settings = home / ".claude/settings.json"
     settings.write_text(json.dumps(json.loads(settings.read_text()) | {"model": "opus"}))
     codex = home / ".codex/config.toml"
     codex.write_text(codex.read_text() + '\n[projects."/work"]\ntrust_level = "trusted"\n')
-    taken_out(place_of(home))
+    taken_out(user_at(home))
     assert claude.read_text() == FILES[".claude.json"].replace("12", "13")
     assert json.loads(settings.read_text()) == json.loads(FILES[".claude/settings.json"]) | {"model": "opus"}
     assert codex.read_text() == FILES[".codex/config.toml"] + '\n[projects."/work"]\ntrust_level = "trusted"\n'
 
 
 def test_a_file_that_was_deleted_since_stays_deleted(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     (home / ".cursor/mcp.json").unlink()
-    assert not any(change.problem for change in taken_out(place_of(home)))
+    assert not any(change.problem for change in taken_out(user_at(home)))
     assert not (home / ".cursor/mcp.json").exists()
 
 
 def test_a_skill_that_a_person_has_changed_is_neither_overwritten_nor_deleted(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     skill = home / ".claude/skills/silica-memory/SKILL.md"
     skill.write_text("mine")
-    connected(place_of(home))
+    connected(user_at(home))
     assert skill.read_text() == "mine"
-    assert [change.file for change in taken_out(place_of(home)) if change.problem] == [skill]
+    assert [change.file for change in taken_out(user_at(home)) if change.problem] == [skill]
     assert skill.read_text() == "mine"
 
 
 def test_an_installation_in_another_folder_takes_the_place_of_the_old_one(home: Path) -> None:
-    connected(place_of(home))
-    connected(place_of(home), Launch(("/new env/python", "-m", "memory_v2.cli"), (), "silica-memory", "linux"))
+    connected(user_at(home))
+    connected(user_at(home), Launch(("/new env/python", "-m", "memory_v2.cli"), (), "silica-memory", "linux"))
     read = {name: data.decode() for name, data in found(home).items()}
     assert not [name for name, text in read.items() if "/opt/silica" in text]
     assert len(json.loads(read[".claude/settings.json"])["hooks"]["SessionStart"]) == 2
-    taken_out(place_of(home))
+    taken_out(user_at(home))
     assert found(home) == {name: text.encode() for name, text in FILES.items()}
 
 
 def test_another_folder_or_model_takes_the_place_of_the_old_one_too(home: Path) -> None:
-    connected(place_of(home))
+    connected(user_at(home))
     elsewhere = Launch(PROGRAM, ("--path", "/my notes"), "silica-memory", "linux", ("--model", "some:model"))
-    connected(place_of(home), elsewhere)
+    connected(user_at(home), elsewhere)
     groups = json.loads((home / ".claude/settings.json").read_text())["hooks"]["SessionStart"]
     assert [group["hooks"][0]["command"] for group in groups[1:]] == [elsewhere.hook("session-start")]
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
@@ -275,8 +275,8 @@ def test_another_folder_or_model_takes_the_place_of_the_old_one_too(home: Path) 
 
 def test_two_memories_stand_side_by_side(home: Path) -> None:
     work = Launch(PROGRAM, ("--persona", "work"), "silica-memory-work", "linux")
-    connected(place_of(home))
-    connected(place_of(home), work)
+    connected(user_at(home))
+    connected(user_at(home), work)
     settings = json.loads((home / ".claude/settings.json").read_text())
     commands = [group["hooks"][0]["command"] for group in settings["hooks"]["SessionStart"]]
     assert commands[1:] == [
@@ -286,7 +286,7 @@ def test_two_memories_stand_side_by_side(home: Path) -> None:
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert servers["silica-memory-work"]["args"] == ["memory", "--persona", "work", "mcp"]
     assert "name: silica-memory-work\n" in (home / ".claude/skills/silica-memory-work/SKILL.md").read_text()
-    taken_out(place_of(home), work)
+    taken_out(user_at(home), work)
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert servers.keys() == {"github", "silica-memory"}
 
@@ -309,19 +309,19 @@ def test_two_memories_stand_side_by_side(home: Path) -> None:
 )
 def test_a_file_that_is_not_understood_is_left_alone_and_the_others_are_not(home: Path, name: str, text: bytes) -> None:
     (home / name).write_bytes(text)
-    changes = connected(place_of(home))
+    changes = connected(user_at(home))
     alone = [change for change in changes if change.problem]
     assert [change.file for change in alone] == [home / name]
     assert not alone[0].diff()
     assert (home / name).read_bytes() == text
     assert sum(change.is_change for change in changes) == len(changes) - 1
-    taken_out(place_of(home))
+    taken_out(user_at(home))
     assert found(home) == {one: data.encode() for one, data in FILES.items()} | {name: text}
 
 
 def test_a_file_that_is_read_only_is_left_alone(home: Path) -> None:
     (home / ".claude.json").chmod(0o444)
-    problems = {change.file.name: change.problem for change in connected(place_of(home)) if change.problem}
+    problems = {change.file.name: change.problem for change in connected(user_at(home)) if change.problem}
     assert problems == {".claude.json": "it is read-only"}
 
 
@@ -330,10 +330,10 @@ def test_a_link_stays_a_link_and_the_file_behind_it_is_changed(home: Path) -> No
     dotfiles.mkdir()
     (home / ".claude.json").rename(dotfiles / "claude.json")
     (home / ".claude.json").symlink_to(dotfiles / "claude.json")
-    connected(place_of(home))
+    connected(user_at(home))
     assert (home / ".claude.json").is_symlink()
     assert "silica-memory" in (dotfiles / "claude.json").read_text()
-    taken_out(place_of(home))
+    taken_out(user_at(home))
     assert (dotfiles / "claude.json").read_text() == FILES[".claude.json"]
 
 
@@ -344,13 +344,13 @@ def test_what_is_no_file_is_left_alone(home: Path) -> None:
     (home / ".cursor/mcp.json").mkdir()
     (home / ".gemini/settings.json").unlink()
     os.mkfifo(home / ".gemini/settings.json")
-    alone = {change.file.name for change in connected(place_of(home)) if change.problem}
+    alone = {change.file.name for change in connected(user_at(home)) if change.problem}
     assert alone == {".claude.json", "mcp.json", "settings.json"}
 
 
 def test_a_file_that_changes_while_the_change_is_looked_at_is_left_alone(home: Path) -> None:
-    place = place_of(home)
-    changes = plan(place, LAUNCH, HOSTS)
+    user = user_at(home)
+    changes = plan(user, LAUNCH, HOSTS)
     (home / ".claude.json").write_text("{}")
     alone = [change for change in apply(changes) if change.problem]
     assert [change.file.name for change in alone] == [".claude.json"]
@@ -363,29 +363,29 @@ def test_a_file_that_changes_while_the_change_is_looked_at_is_left_alone(home: P
 def test_on_windows_the_files_are_where_its_variables_say(tmp_path: Path) -> None:
     roaming = tmp_path / "Roaming"
     lay(roaming, {"Claude/claude_desktop_config.json": "{}", "Code/User/mcp.json": "{}"})
-    place = place_of(tmp_path, "win32", environment={"APPDATA": str(roaming)})
+    user = user_at(tmp_path, "win32", environment={"APPDATA": str(roaming)})
     launch = Launch(("C:\\Program Files\\Silica\\silica.exe",), (), "silica-memory", "win32")
-    assert [host.name for host in here(place)] == ["claude-desktop", "vscode"]
-    connected(place, launch)
+    assert [host.name for host in here(user)] == ["claude-desktop", "vscode"]
+    connected(user, launch)
     servers = json.loads((roaming / "Claude/claude_desktop_config.json").read_text())["mcpServers"]
     assert servers["silica-memory"]["command"] == "C:\\Program Files\\Silica\\silica.exe"
     hook = json.loads((tmp_path / ".copilot/hooks/silica-memory.json").read_text())["hooks"]["SessionStart"][0]
     assert hook["command"].startswith('"C:/Program Files/Silica/silica.exe" memory context ')
     assert launch.is_hook(hook)
-    taken_out(place, launch)
+    taken_out(user, launch)
     assert not (tmp_path / ".copilot").exists()
 
 
 def test_on_a_mac_the_files_are_in_the_library(tmp_path: Path) -> None:
     lay(tmp_path, {"Library/Application Support/Claude/claude_desktop_config.json": "{}"})
-    assert [host.name for host in here(place_of(tmp_path, "darwin"))] == ["claude-desktop"]
-    assert here(place_of(tmp_path)) == []
+    assert [host.name for host in here(user_at(tmp_path, "darwin"))] == ["claude-desktop"]
+    assert here(user_at(tmp_path)) == []
 
 
 def test_folders_that_a_user_has_moved_are_found(tmp_path: Path) -> None:
     lay(tmp_path, {"cc/.claude.json": "{}", "cc/settings.json": "{}", "cx/config.toml": ""})
     moved = {"CLAUDE_CONFIG_DIR": str(tmp_path / "cc"), "CODEX_HOME": str(tmp_path / "cx")}
-    connected(place_of(tmp_path, environment=moved))
+    connected(user_at(tmp_path, environment=moved))
     assert "silica-memory" in (tmp_path / "cc/.claude.json").read_text()
     assert "SessionStart" in (tmp_path / "cc/settings.json").read_text()
     assert "silica-memory" in (tmp_path / "cx/config.toml").read_text()
@@ -396,8 +396,8 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
     project.mkdir()
     before = found(home)
     launch = Launch(PROGRAM, ("--project", str(project)), "silica-project-memory", "linux")
-    place = place_of(home, project=project)
-    connected(place, launch)
+    user = user_at(home, project=project)
+    connected(user, launch)
     added = {name for name in found(home) if name not in before}
     assert added == {
         f"boats/{name}"
@@ -421,10 +421,10 @@ def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_reposit
     }
     assert (project / ".silica/.gitignore").read_text() == "*\n"
     (project / ".silica/memory").mkdir()
-    taken_out(place, launch)
+    taken_out(user, launch)
     assert [path.name for path in project.rglob("*")] == [".silica", ".gitignore", "memory"]  # it holds a memory
     (project / ".silica/memory").rmdir()
-    taken_out(place, launch)
+    taken_out(user, launch)
     assert list(project.iterdir()) == [] and found(home) == before
 
 
@@ -464,5 +464,5 @@ def test_the_skill_is_half_a_page_that_every_host_can_read() -> None:
 
 
 def test_the_skill_of_a_persona_has_a_name_that_hosts_accept(home: Path) -> None:
-    connected(place_of(home), Launch(PROGRAM, ("--persona", "My_Work"), "silica-memory-My_Work", "linux"))
+    connected(user_at(home), Launch(PROGRAM, ("--persona", "My_Work"), "silica-memory-My_Work", "linux"))
     assert "\nname: silica-memory-my-work\n" in (home / ".claude/skills/silica-memory-my-work/SKILL.md").read_text()

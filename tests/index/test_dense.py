@@ -19,7 +19,7 @@ from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.dense.encoder import vocabulary, word_pieces
 from memory_v2.index.dense.meaning import units
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.store import FILE, Store
+from memory_v2.index.store import FILE, IndexStore
 from memory_v2.progress import heard_by
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.words import words
@@ -319,5 +319,5 @@ class TestTheModel:
         monkeypatch.setattr(encoder, "model_file", lambda: tmp_path / "model.onnx")
         encoder.load_encoder.cache_clear()
         dense = Dense()
-        assert dense.meaning(Store(None)) is None and "SHA-256" in dense.problem
+        assert dense.meaning(IndexStore(None)) is None and "SHA-256" in dense.problem
         encoder.load_encoder.cache_clear()

@@ -14,7 +14,7 @@ from memory_v2.errors import StorageError
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.places import TOGETHER_BITS, pack_texts, read_places
 from memory_v2.index.postings import ROW_BITS, rows_of_words
-from memory_v2.index.store import FILE, Store
+from memory_v2.index.store import FILE, IndexStore
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
@@ -203,7 +203,7 @@ def test_an_index_that_cannot_be_made_smaller_answers(
     reader = sqlite3.connect(cache / FILE, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM pages").fetchone()
-    Store(cache).compact()
+    IndexStore(cache).compact()
     assert found(index, "pytest") == ["- Silica uses pytest"]
     reader.close()
 
@@ -295,8 +295,6 @@ _PROCESS = """
 import sys
 from pathlib import Path
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.index.store import Store
-from memory_v2.index.tables import VERSION
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.page import parse_page
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory_v2.index.places import PAGE_OF, Place, read_places
+from memory_v2.index.places import PAGE_OF, StoredPassage, read_places
 from memory_v2.index.postings import (
     LAST_BITS,
     ROW_BITS,
@@ -44,7 +44,7 @@ def put(tables: sqlite3.Connection, pages: dict[str, str]) -> None:
     put_pages(tables, [prepare_page(IncomingPage(page, page.size, "", clock())) for page in parsed])
 
 
-def all_places(tables: sqlite3.Connection) -> dict[int, Place]:
+def all_places(tables: sqlite3.Connection) -> dict[int, StoredPassage]:
     return read_places(tables, [number for (number,) in tables.execute("SELECT id FROM passages")])
 
 

@@ -13,8 +13,8 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import STATUSES
 from memory_v2.migrate.report import MOST, Report, make_report, report_markdown, write_reports
-from memory_v2.migrate.source import Scan, SourceDocument
-from memory_v2.migrate.verify import Passage, Verification, verify
+from memory_v2.migrate.scan import Scan, SourceDocument
+from memory_v2.migrate.verify import BlockOutcome, Verification, verify
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.serialize import document as as_document
 from memory_v2.storage.history import Revision
@@ -41,7 +41,7 @@ def test_each_block_of_a_document_is_found_with_its_lines_and_its_page() -> None
     memory, scan = offline(), scan_of(document("notes/garden.md", GARDEN))
     found = verified(memory, scan)
     assert found.passages == tuple(
-        Passage("notes/garden.md", (line, line), "there", "notes/garden") for line in (1, 3, 5, 7, 8, 12)
+        BlockOutcome("notes/garden.md", (line, line), "there", "notes/garden") for line in (1, 3, 5, 7, 8, 12)
     )
     assert (found.is_complete, found.blocks, found.documents) == (True, 6, 1)
 
@@ -146,7 +146,7 @@ def test_a_document_that_was_not_brought_in_is_missing_unless_there_is_a_reason(
     assert verify(memory, scan, imported).count("missing") == 6
     found = verify(memory, scan, imported, skipping("b.md", "a.md has the same text"))
     assert found.is_complete
-    assert found.passages[-1] == Passage("b.md", (12, 12), "there", "a", reason="a.md has the same text")
+    assert found.passages[-1] == BlockOutcome("b.md", (12, 12), "there", "a", reason="a.md has the same text")
     assert found.left_out == (LeftOut("c.json", "no reader for JSON"),)
     other = scan_of(scan.documents[0], document("b.md", "# Beans\n\nThey climb.\n\nThe end.\n"))
     found = verify(memory, other, imported, skipping("b.md", "nobody wanted it"))
@@ -195,7 +195,7 @@ def test_a_fence_that_was_closed_is_there() -> None:
     imported = brought(memory, scan)
     memory.write("More.", path="a", mode="append")
     found = verify(memory, scan, imported)
-    assert found.passages == (Passage("a.md", (1, 1), "there", "a"), Passage("a.md", (3, 4), "there", "a"))
+    assert found.passages == (BlockOutcome("a.md", (1, 1), "there", "a"), BlockOutcome("a.md", (3, 4), "there", "a"))
 
 
 def test_code_that_belongs_to_an_item_where_it_came_to_stand_is_there() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.models.offline.describing import describe_page
-from memory_v2.models.offline.grouping import Listed, Vocabulary, grouped
+from memory_v2.models.offline.grouping import Listed, ListedTerms, grouped
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.slug import slug
 from memory_v2.tree.page import ChildLink, new_page, parse_page, read_page
@@ -251,7 +251,7 @@ def test_pages_that_came_after_the_groups_join_them_before_a_reader_is_lost_amon
 def test_pages_that_all_have_a_month_are_grouped_though_there_are_more_months_than_lines() -> None:
     days = [f"2026-{month:02}-{day:02}" for month in range(1, 13) for day in (3, 4)]
     listed = [Listed(n, ChildLink(day, day, f"- [[{day}]] - {day}\n"), day) for n, day in enumerate(days, 1)]
-    groups = grouped(listed, 4, Vocabulary(listed))
+    groups = grouped(listed, 4, ListedTerms(listed))
     assert [group.name for group in groups] == [f"2026-{month:02}" for month in range(1, 13)]
     assert sum(len(group.members) for group in groups) == len(days)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2.errors import ToolProblem
-from memory_v2.tree.alike import Group, alike
+from memory_v2.tree.alike import Cluster, alike
 from memory_v2.tree.edit import parse_numbers, show_numbers
 from tests.tree.texts import STEADY
 
@@ -106,7 +106,7 @@ TEXT = "Leeks are planted in March with a spade from the shed, ten in a row, and
 
 
 def test_copies_are_found_whatever_their_length_and_dress() -> None:
-    assert alike(["- One", "two", "**one**", "One."]) == [Group((0, 2, 3), 1.0)]
+    assert alike(["- One", "two", "**one**", "One."]) == [Cluster((0, 2, 3), 1.0)]
 
 
 def test_a_copy_that_was_changed_a_little_is_found() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_v2.agent.task import Tool
+from memory_v2.agent.task import TaskTool
 from memory_v2.models.anthropic import AnthropicModel
 from memory_v2.models.base import Conversation, Message, Model, Prompt, UserMessage
 from memory_v2.models.litellm import LiteLLMModel
@@ -57,7 +57,7 @@ class Look:
     pages: list[str]
 
 
-class Worded(Tool[Any]):
+class Worded(TaskTool[Any]):
     """A tool with words of its own."""
 
     @property

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory_v2.index.dense.installed import HOW, WrongModel, missing
-from memory_v2.index.store import Store
+from memory_v2.index.store import IndexStore
 
 if TYPE_CHECKING:
     from memory_v2.index.dense.encoder import Encoder
@@ -40,7 +40,7 @@ class Dense:
         """Whether the model is in memory."""
         return self._loaded is not None
 
-    def meaning(self, store: Store) -> Meaning | None:
+    def meaning(self, store: IndexStore) -> Meaning | None:
         """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or,
         with a `problem`, if it cannot be loaded."""
         with self._lock:

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_v2.index.dense.encoder import Encoder, Vector
-from memory_v2.index.places import KINDS, Kind, Place, packed, packed_rows, read_places
+from memory_v2.index.places import KINDS, Kind, StoredPassage, packed, packed_rows, read_places
 from memory_v2.index.postings import Only
 from memory_v2.index.rows import key_of, spoken
-from memory_v2.index.store import Store
-from memory_v2.index.tables import Kept
+from memory_v2.index.store import IndexStore
+from memory_v2.index.tables import CachedValue
 from memory_v2.progress import with_progress
 from memory_v2.text.days import unmarked
 from memory_v2.text.words import sentences
@@ -81,13 +81,13 @@ class _Places:
 class Meaning:
     """Encodes texts and compares them with questions, in any number of threads."""
 
-    def __init__(self, encoder: Encoder, store: Store) -> None:
+    def __init__(self, encoder: Encoder, store: IndexStore) -> None:
         """`store` is where vectors are kept."""
         self._encoder = encoder
         self._store = store
         self._lock = threading.Lock()
         self._held = _Held({}, np.zeros(0, np.int64), np.zeros((0, encoder.dimensions), np.int8))
-        self._places = {kind: Kept(partial(_Places, kind=kind), kind=kind) for kind in KINDS}
+        self._places = {kind: CachedValue(partial(_Places, kind=kind), kind=kind) for kind in KINDS}
 
     def lacking(self, tables: sqlite3.Connection) -> list[str]:
         """Some of the texts that have no vector yet; empty if all have one."""
@@ -174,7 +174,7 @@ class VectorScores:
         order = np.argsort(-scores, kind="stable")[:PROPOSED]
         return [int(compared.ids[number]) for number in order if scores[number] > -inf]
 
-    def cosines(self, places: Collection[Place]) -> dict[int, float]:
+    def cosines(self, places: Collection[StoredPassage]) -> dict[int, float]:
         """How near these places are; those that have no vector are not among them."""
         near: dict[int, float] = {}
         for compared in self.found.values():
@@ -184,7 +184,7 @@ class VectorScores:
                 near[int(place)] = float(compared.statements[number])
         return near
 
-    def alike(self, one: Place, other: Place) -> float | None:
+    def alike(self, one: StoredPassage, other: StoredPassage) -> float | None:
         """How near two places are to each other, as the cosine of their whole texts; `None` if one has no vector."""
         texts = [
             compared.held.rows[compared.held.starts[compared.numbers[at]]].astype(np.float32) / 127

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolResult
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, ToolCall, ToolMessage
 from memory_v2.models.briefs import ConsolidateBrief, RouteBrief, SearchBrief, SplitBrief, WriteBrief
 from memory_v2.tree.edit import show_numbers
 
@@ -40,7 +40,7 @@ def _filed(brief: WriteBrief, conversation: Conversation, plain: bool) -> tuple[
 
     if not isinstance(brief, ConsolidateBrief):
         return file_text(brief, plain)
-    results = (message for message in conversation.messages if isinstance(message, ToolResult))
+    results = (message for message in conversation.messages if isinstance(message, ToolMessage))
     accepted = [result.call for result in results if not result.is_error]
     return file_observations(brief, accepted if plain else None)
 

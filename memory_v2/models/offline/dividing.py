@@ -12,9 +12,9 @@ from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import group_links
 from memory_v2.models.offline.likeness import Likeness, middle_of, vectors
-from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, MAX_RUNS, Group, MeasuredPage
+from memory_v2.models.offline.measured_page import LEAST_ALIKE, MAX_CHILDREN, MAX_RUNS, MeasuredPage, NewChild
 from memory_v2.models.offline.naming import MAX_TITLE, Names, bare, heading_name, keyword_line
-from memory_v2.models.offline.outline import MAX_SECTION_SHARE, OF_A_LOG, Section, dated_runs, find_sections
+from memory_v2.models.offline.outline import MAX_SECTION_SHARE, OF_A_LOG, DatedSection, dated_runs, find_sections
 from memory_v2.models.offline.periods import YEAR, by_time, period_of
 from memory_v2.text.dates import find_dates, named_span
 from memory_v2.text.slug import is_meaningful, slug
@@ -25,7 +25,7 @@ from memory_v2.tree.path import child_path
 from memory_v2.tree.source import told_sources
 
 Strategy = Literal["topic", "chronological", "entity", "size"]
-Division = tuple[Strategy, list[Group]]
+Division = tuple[Strategy, list[NewChild]]
 
 NOTES_TO_A_GROUP = (3, 5, 8, 12)
 """How many different notes there should be for each group of them, in the order in which that is tried. On the notes of
@@ -81,7 +81,7 @@ def _by_section(page: MeasuredPage) -> Division:
         groups = [_section_group(section.heading, section.numbers) for section in numbered]
         if page.left(groups) <= page.brief.target:
             return "topic", groups
-    chosen: list[Section] = []
+    chosen: list[DatedSection] = []
     left = page.page.size
     for section in sorted(sections, key=lambda section: (-page.size(section.numbers), section.numbers)):
         if left <= page.goal or (len(chosen) >= MAX_CHILDREN and left <= page.brief.target):
@@ -99,11 +99,11 @@ def _is_most(page: MeasuredPage, runs: Sequence[tuple[int, ...]]) -> bool:
     return bool(runs) and page.size(number for run in runs for number in run) >= OF_A_LOG * page.size(page.body)
 
 
-def _section_group(heading: str, numbers: tuple[int, ...]) -> Group:
+def _section_group(heading: str, numbers: tuple[int, ...]) -> NewChild:
     """A section, named by its heading; a second one of that name is told apart by the day in its heading."""
     told = plain(heading)
     also = next((f"{span.start}" for span, _, _ in find_dates(told) if span.granularity == "day"), "")
-    return Group(numbers, heading_name(told), told, also)
+    return NewChild(numbers, heading_name(told), told, also)
 
 
 def _by_date(page: MeasuredPage) -> Division:
@@ -136,9 +136,11 @@ def _by_likeness(page: MeasuredPage) -> Division:
             numbers = tuple(sorted(n for place in places if place >= there for n in told[place - there]))
             if places[0] < there and numbers:
                 home = homes[places[0]]
-                groups.append(Group(numbers, home.path.rsplit("/", 1)[-1], home.title, is_collection=True, kept=home))
+                groups.append(
+                    NewChild(numbers, home.path.rsplit("/", 1)[-1], home.title, is_collection=True, kept=home)
+                )
             elif len(places) >= LEAST_ALIKE // 2 and page.size(numbers) >= MIN_CHILD_BYTES:
-                groups.append(Group(numbers, is_collection=True))
+                groups.append(NewChild(numbers, is_collection=True))
         largest = max((page.size(group.numbers) for group in groups), default=0)
         if largest > max(page.brief.threshold, MAX_SECTION_SHARE * page.page.size):
             break  # nearly all are alike
@@ -160,7 +162,7 @@ def _by_size_and_links(page: MeasuredPage) -> ToolCall:
     return call
 
 
-def _by_size(page: MeasuredPage, most: int) -> Iterator[Group]:
+def _by_size(page: MeasuredPage, most: int) -> Iterator[NewChild]:
     """Runs of neighbours, from the top; the last run stays if it is small enough. There are at most `most` runs; on a
     page many times too large, the runs themselves are split next."""
     full = max(page.full, page.size(page.body) / most + 1)
@@ -186,7 +188,7 @@ def _by_size(page: MeasuredPage, most: int) -> Iterator[Group]:
         yield _run_of_sections(page, tuple(number for unit in run for number in unit))
 
 
-def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
+def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> NewChild:
     """A group that was made by size, named by the sections that stand whole in it: by the one that is most of it, or by
     the first and the last one. A conversation is named by its days, as far as they were told."""
     said = told_sources(page.blocks) if page.is_talk else {}
@@ -203,19 +205,19 @@ def _run_of_sections(page: MeasuredPage, numbers: tuple[int, ...]) -> Group:
             done = section[-1]
     clocks = [found[1] for heading in sections if (found := _CLOCK.match(heading))]
     if len(clocks) > 1 and 2 * len(clocks) >= len(sections):
-        return Group(numbers, f"{clocks[0]} to {clocks[-1]} log", f"{clocks[0]} to {clocks[-1]}")
+        return NewChild(numbers, f"{clocks[0]} to {clocks[-1]} log", f"{clocks[0]} to {clocks[-1]}")
     size = page.size(numbers)
     large = [heading for heading, section in sections.items() if page.size(section) > MOST * size]
     first, largest, last = (next(filter(_is_telling, some), "") for some in (sections, large, reversed(sections)))
     if not first:
-        return Group(numbers)
+        return NewChild(numbers)
     if largest or first == last:
         only = largest or first
         is_all = len(sections[only]) == len(numbers)
         return _section_group(only if is_all else bare(only), numbers)  # a day would be that of the others, too
     first, last = (shorten(heading_name(heading), MAX_SUBJECT) for heading in (first, last))
     title = first if first == last else f"{first} to {last}"
-    return Group(numbers, title, title)
+    return NewChild(numbers, title, title)
 
 
 def _is_telling(heading: str) -> bool:
@@ -244,13 +246,17 @@ def _left_after(brief: SplitBrief, call: ToolCall) -> int:
 
 
 def _call(
-    page: MeasuredPage, strategy: Strategy, groups: Sequence[Group], names: Names, links: Sequence[dict[str, Any]] = ()
+    page: MeasuredPage,
+    strategy: Strategy,
+    groups: Sequence[NewChild],
+    names: Names,
+    links: Sequence[dict[str, Any]] = (),
 ) -> ToolCall:
     children = [_child(page, group, names) for group in groups]
     return ToolCall("split_page", {"strategy": strategy, "children": [*children, *links]})
 
 
-def _child(page: MeasuredPage, group: Group, names: Names) -> dict[str, Any]:
+def _child(page: MeasuredPage, group: NewChild, names: Names) -> dict[str, Any]:
     places = page.places(group.numbers, group.kept)
     telling = page.terms.telling(places, MOST_TOLD)
     terms = [term for term in telling if not page.above.issuperset(map(stem, words(term)))]
@@ -271,7 +277,7 @@ def _child(page: MeasuredPage, group: Group, names: Names) -> dict[str, Any]:
     return {"name": name, "title": title, "description": description or fallback, "blocks": show_numbers(group.numbers)}
 
 
-def _candidates(group: Group, terms: Sequence[str]) -> list[str]:
+def _candidates(group: NewChild, terms: Sequence[str]) -> list[str]:
     """The names that a group may have: its own, then the same with its day or with a telling term."""
     if not group.name or not is_meaningful(slug(group.name)):
         return [*filter(None, [group.name]), *terms]

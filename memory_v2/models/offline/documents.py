@@ -63,7 +63,7 @@ _APART = re.compile(r"(?<!\d)[-_\s]+|[-_\s]+(?!\d)")
 
 
 @dataclass(frozen=True)
-class Document:
+class DocumentPage:
     """A page to be created for a text: where, below which page, and the words by which it is listed."""
 
     path: str
@@ -72,7 +72,7 @@ class Document:
     description: str
 
 
-def read_document(brief: WriteBrief) -> Document | None:
+def read_document(brief: WriteBrief) -> DocumentPage | None:
     """The page to be created for a text that is a document; `None` for a note, a log or a conversation, and for a text
     without a word to call a page by."""
     if brief.path is not None or not _is_document(brief):
@@ -90,10 +90,10 @@ def read_document(brief: WriteBrief) -> Document | None:
     blocks = (
         brief.blocks if told == title else [block for block in brief.blocks if block is not title_block(brief.blocks)]
     )
-    return Document(path, parent, title, describe_page(told, blocks[1:] if _label_of(blocks) else blocks))
+    return DocumentPage(path, parent, title, describe_page(told, blocks[1:] if _label_of(blocks) else blocks))
 
 
-def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | None:
+def read_introduction(brief: WriteBrief, known: Iterable[str]) -> DocumentPage | None:
     """The page to be created for a note that says more than a line about something new that it begins with the name of;
     `known` are the texts in which that name may stand as one."""
     if brief.path is not None or brief.size < INTRODUCTION:
@@ -103,7 +103,7 @@ def read_introduction(brief: WriteBrief, known: Iterable[str]) -> Document | Non
     path = slug(name)
     if not is_meaningful(path) or path in brief.tree.taken:
         return None
-    return Document(path, _shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
+    return DocumentPage(path, _shelf_for(brief, name, ""), name, describe_page(name, brief.blocks))
 
 
 def _leading_name(brief: WriteBrief, known: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from memory_v2.models.briefs import ConsolidateBrief, WriteBrief
 from memory_v2.models.offline.documents import (
     LONG_TEXT,
     SHORT_NOTE,
-    Document,
+    DocumentPage,
     read_document,
     read_introduction,
     title_block,
@@ -184,7 +184,7 @@ def _substance(text: str) -> frozenset[str]:
 # which page
 
 
-def _introduction(brief: WriteBrief, pages: Pages) -> Document | None:
+def _introduction(brief: WriteBrief, pages: Pages) -> DocumentPage | None:
     """The page to be created for a note about something new, unless the note names a page that there is."""
     known = [*(readable(view.page.body) for view in brief.pages), *(hit.text for hit in brief.places)]
     document = read_introduction(brief, known)
@@ -341,7 +341,7 @@ def _section_end(page: Page, heading: int) -> int:
 # the calls
 
 
-def _create_page(document: Document, numbers: Sequence[int]) -> ToolCall:
+def _create_page(document: DocumentPage, numbers: Sequence[int]) -> ToolCall:
     """Creates a page of these new blocks."""
     arguments = {
         "path": document.path,

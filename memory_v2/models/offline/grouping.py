@@ -114,7 +114,7 @@ class Group:
     name: str = ""
 
 
-class Vocabulary:
+class ListedTerms:
     """The terms of listed pages, counted once: of what they and their lines say, of their titles with their tags, and
     what somebody may look for of their titles."""
 
@@ -139,7 +139,7 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
     """The children to which links move, so that at most `most` lines are left, which take at most `room` bytes, if they
     can."""
     listed = [_listed(brief, number, link) for number, link in enumerate(brief.view.page.children, 1)]
-    vocabulary = Vocabulary(listed)
+    vocabulary = ListedTerms(listed)
     own = LINE_BYTES + len(encode(child_path(brief.view.page.path, "x"))) - 1
     homes = [each for each in listed if each.is_group]
     if len(homes) >= most or sum(len(encode(home.link.line)) for home in homes) > room:
@@ -160,7 +160,7 @@ def group_links(brief: SplitBrief, names: Names, room: int, most: int) -> list[d
         most = max(least, most * 4 // 5)
 
 
-def grouped(listed: Sequence[Listed], most: int, vocabulary: Vocabulary) -> list[Group]:
+def grouped(listed: Sequence[Listed], most: int, vocabulary: ListedTerms) -> list[Group]:
     """The groups to which links move, so that at most `most` lines are left."""
     homes = [each for each in listed if each.is_group]
     leaves = [each for each in listed if not each.is_group]
@@ -222,7 +222,7 @@ def _by_key(
         yield key, tuple(together[key]), there.get(key)
 
 
-def _by_likeness(leaves: Sequence[Listed], homes: Sequence[Listed], count: int, vocabulary: Vocabulary) -> list[Group]:
+def _by_likeness(leaves: Sequence[Listed], homes: Sequence[Listed], count: int, vocabulary: ListedTerms) -> list[Group]:
     """By the words that they have in common. What has none in common with others is left."""
     compared = [*homes, *leaves]
     points = vectors(list(map(vocabulary.counts, compared)), (), None)
@@ -329,7 +329,7 @@ def title_terms(title: str) -> list[Term]:
     return [(stem(word),) for word in told if not word[0].isdigit() or _YEAR.fullmatch(word)]
 
 
-def _children(groups: Sequence[Group], vocabulary: Vocabulary, names: Names, room: int) -> list[dict[str, Any]]:
+def _children(groups: Sequence[Group], vocabulary: ListedTerms, names: Names, room: int) -> list[dict[str, Any]]:
     """The arguments for the groups, each with a description of at most so many bytes."""
     children = []
     for group in groups:

@@ -37,7 +37,7 @@ MOST_OF_CHILD = 40
 
 
 @dataclass(frozen=True)
-class Group:
+class NewChild:
     """One new child: its blocks, and its name if that is clear already; `also` tells it from others of that name. A
     `collection` is made of notes, and told by single words: a sentence of one says nothing of the others. What is of a
     `period` joins the child of that period; `kept` is another child that is there already."""
@@ -150,7 +150,7 @@ class MeasuredPage:
         room = self.brief.target - (self.page.size - self.size(self.body))
         return max(2, min(most, room // self.listed))
 
-    def left(self, groups: Sequence[Group]) -> int:
+    def left(self, groups: Sequence[NewChild]) -> int:
         """The bytes left on the page when these groups move, including a link to each."""
         return self.page.size - sum(self.size(group.numbers) - self.listed for group in groups)
 

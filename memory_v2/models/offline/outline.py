@@ -63,7 +63,7 @@ def headings_of(page: Page) -> list[tuple[int, Block]]:
 
 
 @dataclass(frozen=True)
-class Section:
+class DatedSection:
     """A heading and the blocks below it, by number, with the date in the heading, if it has one."""
 
     heading: str
@@ -71,7 +71,7 @@ class Section:
     span: Span | None
 
 
-def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]:
+def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[DatedSection]:
     """The sections of the highest level that has several. If one is nearly the whole page, a lower level is used. What
     a source line gives another day than the heading has is in no section."""
     told = told_sources(blocks)
@@ -84,7 +84,9 @@ def find_sections(blocks: Sequence[Block], body: Sequence[int]) -> list[Section]
     return []
 
 
-def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int, told: Mapping[int, Source]) -> list[Section]:
+def _sections_at(
+    blocks: Sequence[Block], body: Sequence[int], level: int, told: Mapping[int, Source]
+) -> list[DatedSection]:
     sections: list[tuple[Span | None, list[int]]] = []
     inside, span = False, None
     for number in body:
@@ -97,7 +99,7 @@ def _sections_at(blocks: Sequence[Block], body: Sequence[int], level: int, told:
             inside = False
         if inside:
             sections[-1][1].append(number)
-    return [Section(readable(blocks[numbers[0] - 1].words), tuple(numbers), span) for span, numbers in sections]
+    return [DatedSection(readable(blocks[numbers[0] - 1].words), tuple(numbers), span) for span, numbers in sections]
 
 
 def _is_of_another_day(source: Source, span: Span) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from memory_v2.models.offline.measured_page import MAX_CHILDREN, Group, MeasuredPage
+from memory_v2.models.offline.measured_page import MAX_CHILDREN, MeasuredPage, NewChild
 from memory_v2.text.dates import Span, covers, leading_date, named_span
 from memory_v2.tree.path import ROOT
 
@@ -19,7 +19,7 @@ MIN_PERIOD_SHARE = 0.12
 next."""
 
 
-def by_time(page: MeasuredPage, runs: Runs) -> list[Group]:
+def by_time(page: MeasuredPage, runs: Runs) -> list[NewChild]:
     """By month; on the page of one month by day; over many years by year. The newest days stay if there is room."""
     months = {_named(span, MONTH) for span, _ in runs}
     unit = DAY if len(months) == 1 else MONTH if len(months) <= MAX_CHILDREN * 2 else YEAR
@@ -31,7 +31,7 @@ def by_time(page: MeasuredPage, runs: Runs) -> list[Group]:
         return []
     if unit == DAY and not _is_within(page, min(months)):
         return _month_so_far(page, months.pop(), [periods[day] for day in sorted(periods)])
-    groups: list[Group] = []
+    groups: list[NewChild] = []
     for names in _full_enough(page, periods):
         if groups and page.left(groups) <= page.goal:
             break
@@ -62,7 +62,7 @@ def _is_within(page: MeasuredPage, month: str) -> bool:
     return any(_named(span, MONTH) == month == f"{span.end:%Y-%m}" for span in spans)
 
 
-def _month_so_far(page: MeasuredPage, month: str, days: Sequence[Sequence[int]]) -> list[Group]:
+def _month_so_far(page: MeasuredPage, month: str, days: Sequence[Sequence[int]]) -> list[NewChild]:
     """A page for the current month of the log, with all its days but the newest, or with all of them."""
     for kept in filter(None, (days[:-1], days)):
         group = period_of([month], [number for day in kept for number in day])
@@ -72,14 +72,14 @@ def _month_so_far(page: MeasuredPage, month: str, days: Sequence[Sequence[int]])
     return []
 
 
-def period_of(names: Sequence[str], numbers: Sequence[int]) -> Group:
+def period_of(names: Sequence[str], numbers: Sequence[int]) -> NewChild:
     """A child for one or more years, months or days. Of several days, the last is told without its year."""
     first, last = names[0], names[-1]
     if first != last:
         until = last if len(last) < DAY else last[YEAR + 1 :]
-        return Group(tuple(sorted(numbers)), f"{first}-to-{until}", f"{first} to {until}", is_period=True)
+        return NewChild(tuple(sorted(numbers)), f"{first}-to-{until}", f"{first} to {until}", is_period=True)
     span = named_span(first)
-    return Group(tuple(sorted(numbers)), first, covers(span) if span else first, is_period=True)
+    return NewChild(tuple(sorted(numbers)), first, covers(span) if span else first, is_period=True)
 
 
 def _named(span: Span, unit: int) -> str:

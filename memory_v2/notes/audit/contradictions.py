@@ -22,7 +22,7 @@ from memory_v2.notes.extract import Extracted, extraction, states_amount
 from memory_v2.notes.languages import bare, says
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note
-from memory_v2.text.contradictions import Said, Statement, contradictions, stated, subject_of
+from memory_v2.text.contradictions import LabelledStatement, Statement, contradictions, stated, subject_of
 from memory_v2.text.dates import is_month
 from memory_v2.text.lists import headings
 from memory_v2.text.words import content_words, normal, stem
@@ -44,7 +44,7 @@ def differing(context: AuditContext) -> Iterator[NoteFinding]:
         yield NoteFinding("contradiction", here.name, here.line, message, about, (place,), other.day or here.day)
 
 
-def _said(context: AuditContext) -> Iterator[Said]:
+def _said(context: AuditContext) -> Iterator[LabelledStatement]:
     notes = (*context.lasting, *context.logs)
     names = {normal(stem_of(note.name)) for note in notes}
     names |= {normal(note.sections[0].heading) for note in notes if note.sections and note.sections[0].heading}
@@ -58,7 +58,7 @@ def _said(context: AuditContext) -> Iterator[Said]:
             if above not in subjects:
                 subjects[above] = subject_of(above, names)
             if subject := subjects[above]:
-                yield Said(subject, found[0], Statement(note.name, number, found[1], item.day))
+                yield LabelledStatement(subject, found[0], Statement(note.name, number, found[1], item.day))
 
 
 def _above(note: Note, item: Item) -> tuple[str, ...]:

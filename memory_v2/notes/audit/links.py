@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memory_v2.files.links import Link
+from memory_v2.files.links import FileLink
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log
 from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.languages import bare, pattern, says
@@ -53,7 +53,7 @@ def _cites(note: Note, item: Item) -> bool:
     return not is_log(note) and not says(bare(item.text), "ageing", "replaces")
 
 
-def _written(link: Link) -> str:
+def _written(link: FileLink) -> str:
     return f"[[{link.target}]]" if link.is_wiki else link.written
 
 

@@ -19,7 +19,7 @@ from memory_v2.storage.s3.bucket import Object
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedPage:
     """A cached page, and the time at which the server last confirmed it, in nanoseconds."""
 
     found: Object
@@ -46,7 +46,7 @@ class PageCache:
             return None
         return self._folder if os.access(self._folder, os.W_OK | os.X_OK) else None
 
-    def find(self, path: str) -> Kept | None:
+    def find(self, path: str) -> CachedPage | None:
         """The cached page; `None` if there is none."""
         if self._folder is None:
             return None
@@ -54,7 +54,7 @@ class PageCache:
             head, _, data = read_bytes(self._file(self._folder, path)).partition(b"\n")
             known = json.loads(head)
             found = Object(str(known["etag"]), data)
-            kept = Kept(found, str(known["version"]), int(known["as_of"]))
+            kept = CachedPage(found, str(known["version"]), int(known["as_of"]))
             is_it = known["path"] == path and kept.version == version_of(data)
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CopyState:
     """How far the copy on this machine has come: the number and the tag of the newest record, the head then, and what
     is wrong with older ones."""
 
@@ -71,7 +71,7 @@ class S3History(GitHistory):
         self._name = f"s3://{bucket.name}/{prefix}".rstrip("/")
         self._advice = "check whether a lifecycle rule of the bucket removes objects, and restore them if you can"
         self._mend = self._fetch_again
-        self._at = _Place()
+        self._at = _CopyState()
         self._is_loaded = False
         self._looked = 0
         self._marker = ""
@@ -146,7 +146,7 @@ class S3History(GitHistory):
             listed = self._list()
             self._start_over()
             newest = max(listed, default=0)
-            self._at, self._looked = _Place(newest, listed.get(newest, "")), self._lease.turn
+            self._at, self._looked = _CopyState(newest, listed.get(newest, "")), self._lease.turn
             where = self._where(newest)
         logger.warning("the history is damaged; it is kept up to %s, and a new one begins after it", where)
 
@@ -194,7 +194,7 @@ class S3History(GitHistory):
         return {"number": self._at.number + 1, "head": head}
 
     @property
-    def _known(self) -> _Place:
+    def _known(self) -> _CopyState:
         """The copy as of the last request; asks the server until there is anything, and under the lease."""
         return self._look() if not self._at.head or self._lease.is_mine else self._at
 
@@ -202,12 +202,12 @@ class S3History(GitHistory):
     def _head(self) -> bytes | None:
         return self.head.encode() or None
 
-    def _whole(self, at: _Place) -> _Place:
+    def _whole(self, at: _CopyState) -> _CopyState:
         if at.damage:
             raise HistoryDamaged(at.damage)
         return at
 
-    def _look(self) -> _Place:
+    def _look(self) -> _CopyState:
         """Brings the copy up to date."""
         with self._lock:
             turn = self._lease.turn
@@ -248,7 +248,7 @@ class S3History(GitHistory):
             )
         for name, raw in record.objects.items() if record else ():
             write_loose(self._place / "objects", name, zlib.compress(raw, 1), is_flushed=False)
-        self._at = _Place(number, etag, record.head if record else "", damage)
+        self._at = _CopyState(number, etag, record.head if record else "", damage)
 
     def _append(self, before: str, head: str, objects: Iterable[Any]) -> None:
         """Creates the next record."""
@@ -304,15 +304,15 @@ class S3History(GitHistory):
         shutil.rmtree(self._place, ignore_errors=True)
         self._walked.clear()
         self._is_loaded = True
-        self._at, self._looked, self._recorded_last = _Place(), 0, ("", "")
+        self._at, self._looked, self._recorded_last = _CopyState(), 0, ("", "")
 
-    def _loaded(self) -> _Place:
+    def _loaded(self) -> _CopyState:
         """How far the copy came that another process has left; from the beginning if that cannot be read."""
         with suppress(OSError, ValueError, TypeError):
-            place = _Place(**json.loads((self._place / "place.json").read_bytes()))
+            place = _CopyState(**json.loads((self._place / "place.json").read_bytes()))
             if place.etag and (self._place / "objects").is_dir():
                 return place
-        return _Place()
+        return _CopyState()
 
     def _save(self) -> None:
         """Notes how far the copy has come, for this machine and for plain git. Losing it costs requests."""

@@ -21,7 +21,7 @@ from memory_v2.errors import PageNotFound, StorageError
 from memory_v2.settings import DEFAULT_CACHE_TTL
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
 from memory_v2.storage.s3.bucket import Bucket, Info, Object, PreconditionFailed
-from memory_v2.storage.s3.cache import Kept, PageCache
+from memory_v2.storage.s3.cache import CachedPage, PageCache
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
 from memory_v2.storage.s3.state_files import Claims, S3State
@@ -190,7 +190,7 @@ class S3Storage(VersionedStorage):
     def _key(self, path: str) -> str:
         return f"{self._prefix}{path}{SUFFIX}"
 
-    def _may_be_used(self, path: str, kept: Kept) -> bool:
+    def _may_be_used(self, path: str, kept: CachedPage) -> bool:
         """Whether a cached page may be used without asking the server. Under the lock it is asked once in a turn; if a
         person edits the page after that, its conditional write fails."""
         if turn := self._lease.turn:

@@ -43,7 +43,7 @@ _NAME = re.compile(r"obs-(\d{4})-(\d\d)-(\d\d)-(\d{3,})\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryLocation:
     """Where an entry is: its path in the storage, its space and name, whether that is the archive, and the day and
     the number in its name, if it has them."""
 
@@ -60,14 +60,14 @@ class Place:
         return f"{self.space}/{self.name}"
 
 
-def place_of(path: str) -> Place | None:
+def place_of(path: str) -> EntryLocation | None:
     """The place that a path is; `None` for a file where no entries are looked for, and for a pack of them."""
     found = _PLACE.match(path)
     if found is None or is_pack(path):
         return None
     space, state = (found["agent"], found["state"]) if found["agent"] else (SHARED, found["shared"])
     day, number = _numbered(found["name"])
-    return Place(path, space, found["name"], state == "archive", day, number)
+    return EntryLocation(path, space, found["name"], state == "archive", day, number)
 
 
 def is_pack(path: str) -> bool:
@@ -103,7 +103,7 @@ def path_named(file: str) -> str | None:
     return f"{ENTRIES}/{found[1]}" if found else None
 
 
-def place_named(file: str) -> Place | None:
+def place_named(file: str) -> EntryLocation | None:
     """The place of a file that is named in any way."""
     path = path_named(file)
     return place_of(path) if path else None
@@ -175,7 +175,7 @@ _HEADING = re.compile(rb"^# Entry ([^\r\n]+)\r?\n", re.M)
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedEntry:
     """An entry in a pack: its name, its bytes, as its own file had them, the line of the pack at which they begin, and
     where in its bytes the entry begins, with its heading, and ends."""
 
@@ -190,14 +190,14 @@ class Packed:
 class Pack:
     """What a pack holds: its entries by name, and what is wrong with it, as (line, message)."""
 
-    entries: dict[str, Packed]
+    entries: dict[str, PackedEntry]
     problems: tuple[tuple[int, str], ...] = ()
 
 
 def read_pack(data: bytes) -> Pack:
     """The entries in a pack. A heading that names no entry, or one that is there already, begins none: its lines stay
     in the file."""
-    found: dict[str, Packed] = {}
+    found: dict[str, PackedEntry] = {}
     problems: list[tuple[int, str]] = []
     headings = list(_HEADING.finditer(data))
     line, counted = 1, 0
@@ -211,7 +211,7 @@ def read_pack(data: bytes) -> Pack:
             problems.append((line - 1, f"the pack has the entry {name} twice; the first one counts"))
         else:
             gap = b"\r\n" if heading[0].endswith(b"\r\n") else b"\n"
-            found[name] = Packed(name, data[heading.end() : end].removesuffix(gap), line, heading.start(), end)
+            found[name] = PackedEntry(name, data[heading.end() : end].removesuffix(gap), line, heading.start(), end)
     if not headings:
         problems.append((1, "the pack holds no entry: each begins with a line such as '# Entry obs-2026-02-15-001'"))
     return Pack(found, tuple(problems))

@@ -1,4 +1,4 @@
-"""The days that a question asks for, and when each line was written and each place was said.
+"""When each line was written, and when each place was said.
 
 A place was said on the day that it names as its own, else on that of its heading, else on that of its source; but a day
 after it was written is one that it only speaks of. Else it is the day on which its newest line was written, as the
@@ -15,31 +15,19 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from datetime import UTC, date, datetime
 from typing import NamedTuple, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.index.passages import Named, line_id, line_ids
-from memory_v2.index.places import (
-    PAGE_OF,
-    PAGES,
-    Kind,
-    Place,
-    on_page,
-    packed,
-    packed_rows,
-    passages_and_pages,
-    read_each,
-)
-from memory_v2.index.store import Store
+from memory_v2.index.places import PAGE_OF, StoredPassage, on_page, packed, packed_rows, passages_and_pages, read_each
+from memory_v2.index.store import IndexStore
 from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
-from memory_v2.text.dates import PartialDate, Span, find_dates
+from memory_v2.text.dates import Span, find_dates
 from memory_v2.text.days import newest_part, spoken_of
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
@@ -78,7 +66,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LineDelta:
     """How often each line was added (or removed, if negative) at one moment. `brings_back` says whether a line that was
     removed before is the same one again."""
 
@@ -92,7 +80,7 @@ class Step:
 class LineDates:
     """Keeps the table up to date with a history."""
 
-    def __init__(self, store: Store, history: Past | None) -> None:
+    def __init__(self, store: IndexStore, history: Past | None) -> None:
         self._store = store
         self._history = history
         self._failed_at: str | None = None
@@ -146,7 +134,7 @@ class LineDates:
                 break
         return bool(revisions)
 
-    def _write(self, read: str, until: str, added: Iterable[Step] = ()) -> bool:
+    def _write(self, read: str, until: str, added: Iterable[LineDelta] = ()) -> bool:
         """Adds steps to a table that has been `read` until this revision, unless another thread or process was faster.
         Without a revision `until` which they go, the table is emptied."""
         with self._store.writing() as tables:
@@ -169,12 +157,12 @@ def unread(history: Past, read_until: str) -> tuple[list[Revision], bool]:
     return newer[::-1], False
 
 
-def steps(history: Past, revisions: Sequence[Revision]) -> Iterator[Step]:
+def steps(history: Past, revisions: Sequence[Revision]) -> Iterator[LineDelta]:
     """The steps of these revisions, which follow each other, oldest first."""
     for revision, changes in zip(revisions, history.changed_by(revisions), strict=True):
         if revision.is_first and revision.kind == EXTERNAL:
             for page in changes:
-                yield Step(_older(page, _moment(revision)), _changed_lines([page]), was_there=True)
+                yield LineDelta(_older(page, _moment(revision)), _changed_lines([page]), was_there=True)
         else:
             yield _step(revision, changes)
 
@@ -190,7 +178,7 @@ def forget(tables: sqlite3.Connection) -> None:
     tables.execute("UPDATE past SET read_until = '', turn = 0")
 
 
-def add_up(tables: sqlite3.Connection, revisions: Iterable[Step], until: str) -> None:
+def add_up(tables: sqlite3.Connection, revisions: Iterable[LineDelta], until: str) -> None:
     """Adds the steps of the revisions `until` this one to the table, in order."""
     [turn] = tables.execute("SELECT turn FROM past").fetchone()
     for step in revisions:
@@ -216,9 +204,9 @@ def read_lines(tables: sqlite3.Connection, lines: Iterable[int]) -> dict[int, Li
     return {line: Line(*row) for line, *row in rows}
 
 
-def _step(revision: Revision, changes: Iterable[PageChange]) -> Step:
+def _step(revision: Revision, changes: Iterable[PageChange]) -> LineDelta:
     brings_back = revision.brings_back or revision.kind == EXTERNAL
-    return Step(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
+    return LineDelta(_moment(revision), _changed_lines(changes), brings_back, imported=revision.kind == IMPORT)
 
 
 def _moment(revision: Revision) -> int:
@@ -248,84 +236,11 @@ def _lines(data: bytes | None) -> list[str]:
     return [line.strip() for line in split_lines(readable(decode(data or b"")))]
 
 
-ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first DESC LIMIT 1)"
-"""The condition that a passage falls on one of the days `asked`, of which no two overlap."""
-
-_MOST_YEARS = 60
-
-
-@dataclass(frozen=True)
-class Days:
-    """Spans of days as ordinals, first and last, in the order in which the question names them."""
-
-    spans: tuple[tuple[int, int], ...]
-
-    @cached_property
-    def merged(self) -> list[tuple[int, int]]:
-        """The same days in order; spans that overlap or follow each other are one."""
-        merged: list[tuple[int, int]] = []
-        for first, last in sorted(self.spans):
-            if merged and first <= merged[-1][1] + 1:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], last))
-            else:
-                merged.append((first, last))
-        return merged
-
-    def include(self, since: int | None, until: int | None) -> bool:
-        """Whether any day from `since` to `until` is one of these."""
-        if since is None or until is None:
-            return False
-        before = bisect_right(self.merged, until, key=lambda span: span[0])
-        return before > 0 and since <= self.merged[before - 1][1]
-
-    def named(self, since: int | None, until: int | None) -> tuple[int, int] | None:
-        """The first span, as the question names them, that has a day from `since` to `until`."""
-        if since is None or until is None:
-            return None
-        return next((span for span in self.spans if since <= span[1] and span[0] <= until), None)
-
-    def ask(self, tables: sqlite3.Connection) -> None:
-        """Puts these days into the table `asked` of this connection."""
-        tables.execute("DELETE FROM asked")
-        rows = "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)"
-        tables.execute(f"INSERT INTO asked {rows}", (packed(self.merged),))
-
-
-def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate], kind: Kind = PAGES) -> Days:
-    """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
-    years = _years(tables, kind) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
-    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))))
-
-
-def _years(tables: sqlite3.Connection, kind: Kind) -> range:
-    # One by one each end is read off the index; asked for at once they take a walk over all of it.
-    first, last = (
-        tables.execute(f"SELECT {end}(since) FROM {kind}passages WHERE since IS NOT NULL").fetchone()[0]
-        for end in ("min", "max")
-    )
-    if first is None:
-        return range(0)
-    return range(date.fromordinal(first).year, date.fromordinal(last).year + 1)[-_MOST_YEARS:]
-
-
-def _spans(asked: Span | PartialDate, years: Iterable[int]) -> Iterator[tuple[int, int]]:
-    if isinstance(asked, Span):
-        yield asked.start.toordinal(), asked.end.toordinal()
-        return
-    for year in years:
-        try:
-            first = date(year, asked.month, asked.day or 1)
-        except ValueError:  # 29 February
-            continue
-        following = first + timedelta(days=1) if asked.day else date(year + asked.month // 12, asked.month % 12 + 1, 1)
-        yield first.toordinal(), following.toordinal() - 1
-
-
 UNRECORDED = 2**62
 """The turn of a line that is not in the history: it is newer than all that are."""
 
 
-class Said(NamedTuple):
+class PassageDate(NamedTuple):
     """The day on which a place was said, as an ordinal or `UNDATED`, and the turn of the history that wrote it."""
 
     day: int
@@ -343,7 +258,9 @@ class _Written:
     turn: int
 
 
-def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Calendar) -> dict[int, Said]:
+def read_said(
+    tables: sqlite3.Connection, places: Iterable[StoredPassage], calendar: Calendar
+) -> dict[int, PassageDate]:
     """When each of these passages of pages was said, on today's date by this calendar or before."""
     stored = {place.id: place for place in places}
     source = f"FROM {passages_and_pages()} WHERE passages.id IN (SELECT value FROM json_each(:places))"
@@ -359,18 +276,18 @@ def read_said(tables: sqlite3.Connection, places: Iterable[Place], calendar: Cal
     said = {}
     for place, moment, lines, named in rows:
         written = _written(lines, known, min(calendar.day(moment).toordinal(), today), today, calendar)
-        said[place] = Said(_day(named, known, written), written.turn, named)
+        said[place] = PassageDate(_day(named, known, written), written.turn, named)
     return said
 
 
-def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) -> dict[int, Said]:
+def read_said_of_entries(tables: sqlite3.Connection, places: Collection[int]) -> dict[int, PassageDate]:
     """When entries were observed, by the ids of their places."""
     source = f"entry_passages AS passages JOIN entries ON page = {PAGE_OF}"
     rows = tables.execute(
         f"SELECT passages.id, day FROM {source} WHERE passages.id IN (SELECT value FROM json_each(?))",
         (packed(places),),
     )
-    return {place: Said(day, 0, ()) for place, day in rows}
+    return {place: PassageDate(day, 0, ()) for place, day in rows}
 
 
 def said_in(
@@ -406,11 +323,11 @@ def days_in(tables: sqlite3.Connection, path: str, calendar: Calendar) -> dict[i
 
 
 def day_said(day: int) -> date | None:
-    """The day of a `Said`; `None` if it is not known."""
+    """The day of a `PassageDate`; `None` if it is not known."""
     return None if day == UNDATED else date.fromordinal(day)
 
 
-def speaks_of(text: str, said: Said, day: date | None) -> str:
+def speaks_of(text: str, said: PassageDate, day: date | None) -> str:
     """The days that a place speaks of, for people to read: the first ones in its text, else those that it names. Empty
     if there are none but the `day` on which it was said."""
     spans = [span for span, _, _ in find_dates(newest_part(text))]
@@ -424,7 +341,7 @@ def _named_lines(text: str, line: int | None) -> tuple[int, ...]:
     return line_ids(split_lines(text)) if line is None else (line,)
 
 
-def _named(place: Place) -> tuple[Named, ...]:
+def _named(place: StoredPassage) -> tuple[Named, ...]:
     return tuple(Named(*fields) for fields in json.loads(place.named))
 
 
