@@ -56,8 +56,8 @@ class Trace:
     keys: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def add(self, event: str, **data: Any) -> None:
-        """Appends an event, of a kind in `trace/event_kinds.py`, and tells the listener, whose errors are logged and change
-        nothing."""
+        """Appends an event, of a kind in `trace/event_kinds.py`, and tells the listener, whose errors are logged and
+        change nothing."""
         try:
             noted = {"event": event, **(data if event in _OWN else self.without_keys(data))}
         except RecursionError:  # nested without end
