@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from memory_v2.entries.entry_paths import place_of
 from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.places import place_of
 from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory

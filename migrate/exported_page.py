@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.text.words import plain
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,

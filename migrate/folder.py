@@ -14,7 +14,7 @@ from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.links import FileLink, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
 from memory_v2.text.calendar import named_day
 from memory_v2.text.slug import slug

@@ -28,8 +28,8 @@ from memory_v2.files.listing import (
 from memory_v2.locations import persona_memory
 from memory_v2.migrate import conversations, exported_page, silica_v1
 from memory_v2.migrate.folder import Text, scan_files, scan_folder
+from memory_v2.migrate.scan import Scan
 from memory_v2.migrate.silica_v1 import one_persona
-from memory_v2.migrate.source import Scan
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import named_day
 from memory_v2.tree.block import readable

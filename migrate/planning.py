@@ -14,7 +14,7 @@ from memory_v2.errors import InvalidPath, InvalidSetting, NotAllowed, StorageErr
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, digest_of, imported_from
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.base import Usage
 from memory_v2.models.prices import load_prices
 from memory_v2.operations.imports import at, can_take, is_changed, other_paths

@@ -12,7 +12,7 @@ from typing import Any
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.ledger import STATUSES, status_of, totals_of
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.migrate.verify import BlockOutcome, State, Verification
 from memory_v2.notes.audit.audit import audit_texts
 from memory_v2.plan import Plan, Step

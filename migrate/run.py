@@ -12,7 +12,7 @@ from memory_v2.errors import ModelError, NotAllowed, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import claimed, imported_from, record_of, totals_of
 from memory_v2.migrate.planning import asks, last_revisions
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
 from memory_v2.operations.imports import ImportBatch, Incoming, Way
 from memory_v2.plan import Plan, Step

@@ -13,7 +13,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.pages import cut_blocks, read_pages
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.scan import Scan
 from memory_v2.plan import Plan
 from memory_v2.progress import with_progress
 from memory_v2.storage.history import FORGET, PageChange, Revision

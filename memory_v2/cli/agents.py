@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.output import (
     Column,
     Document,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.edge import Program, VerbGroup
 from memory_v2.cli.verb import WHICH_MEMORY, Verb, loaded
 from memory_v2.settings import DEFAULT_FOLDER, DEFAULT_MODEL

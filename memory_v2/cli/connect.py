@@ -12,7 +12,7 @@ from typing import Annotated
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.edge import NOT_FOUND, STORAGE
 from memory_v2.cli.output import Notice, Output, is_asked
 from memory_v2.cli.show import show

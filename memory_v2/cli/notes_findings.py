@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import click
 
 from memory_v2 import __version__
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.edge import FINDINGS
 from memory_v2.cli.notes import People, left_out, notes_verb, touched
 from memory_v2.cli.output import (

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.edge import FINDINGS, error_document, exit_code
 from memory_v2.cli.output import Document, Notice, Output, confirmed, plain, style, tell, working
 from memory_v2.cli.show import how_to_begin, more_lines, plan_lines, price
@@ -26,7 +26,7 @@ from memory_v2.migrate.ledger import imported_from, status_of
 from memory_v2.migrate.planning import Strategy, check_apart, check_empty, make_plan, read_plan
 from memory_v2.migrate.report import make_report, missing_lines, of_blocks, write_reports
 from memory_v2.migrate.run import run
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.scan import Scan
 from memory_v2.migrate.verify import Verification, verify
 from memory_v2.plan import Plan
 from memory_v2.serialize import document

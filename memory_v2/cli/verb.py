@@ -34,7 +34,7 @@ from typing import (
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.output import Output, print_output, working
 from memory_v2.cli.show import show
 from memory_v2.errors import InvalidText, SilicaError

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import click
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.cli.output import Output, out, out_json, tell
 from memory_v2.cli.verb import Option, verb
 from memory_v2.notes.notes import Notes

@@ -17,8 +17,8 @@ from typing import Any
 
 from memory_v2.agent.operation import Cancellation
 from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Provenance, Reference, Scope, domain_named
+from memory_v2.entries.entry_paths import check_agent
 from memory_v2.entries.file import CHECKED, RELATED, day_or_moment, entry_data, read_reference
-from memory_v2.entries.places import check_agent
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.dedup import KnownEntry

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import Domain, domain_named
+from memory_v2.entries.entry_paths import is_pack, is_stored_place, pack_of, place_of
 from memory_v2.entries.file import EntryFile
-from memory_v2.entries.places import is_pack, is_stored_place, pack_of, place_of
 from memory_v2.entries.references import Targets, reference_findings
 from memory_v2.entries.store import DOMAINS_PAGE, EntryStore, entries_of
 from memory_v2.entries.upkeep import Copies, future_findings

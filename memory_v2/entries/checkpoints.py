@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.agent.operation import new_id
-from memory_v2.entries.places import is_pack, is_stored_place, place_of, read_pack
+from memory_v2.entries.entry_paths import is_pack, is_stored_place, place_of, read_pack
 from memory_v2.entries.store import DOMAINS_PAGE, entries_of
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh

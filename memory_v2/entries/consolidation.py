@@ -18,7 +18,7 @@ from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entr
 from memory_v2.entries.curation import Stock, keep_planned, part_of, planned, stock_of
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Entry, domain_named
-from memory_v2.entries.places import check_agent
+from memory_v2.entries.entry_paths import check_agent
 from memory_v2.entries.references import Targets
 from memory_v2.entries.store import EntryStore, entries_of
 from memory_v2.errors import InvalidPath, InvalidSetting, StorageConflict, StorageError

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry_paths import place_of
 from memory_v2.entries.file import EntryFile, Written
-from memory_v2.entries.places import place_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageError
 from memory_v2.operations.context import Context

@@ -19,8 +19,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, Domain, Entry, Provenance, Reference, shard_id
+from memory_v2.entries.entry_paths import entry_name
 from memory_v2.entries.file import RELATED, day_or_moment
-from memory_v2.entries.places import entry_name
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidText

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from typing import Any, TypeAlias, get_args
 
 from memory_v2.entries.entry import NONE, Decay, DecayKind, Entry, Provenance, Reference, Scope, Status
-from memory_v2.entries.places import EntryLocation
+from memory_v2.entries.entry_paths import EntryLocation
 from memory_v2.errors import NotAllowed
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import all_digits

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache, partial
 
+from memory_v2.entries.entry_paths import Pack, PackedEntry, is_pack, pack_of, packs_folder, place_of, read_pack
 from memory_v2.entries.file import read_entry
-from memory_v2.entries.places import Pack, PackedEntry, is_pack, pack_of, packs_folder, place_of, read_pack
 from memory_v2.entries.references import folded, references_of
 from memory_v2.errors import PageNotFound, Unreadable
 from memory_v2.index.entries import EntryIndex

@@ -19,8 +19,8 @@ from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import read_shard, status, when, write_shard
 from memory_v2.entries.domains import domains, domains_page, with_domains
 from memory_v2.entries.entry import SHARED, Domain, Entry, domain_named, shard_id
+from memory_v2.entries.entry_paths import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
 from memory_v2.entries.file import EntryFile, Header, entry_data, read_entry, read_header
-from memory_v2.entries.places import check_agent, entry_name, is_pack, path_named, path_of, place_named, read_pack
 from memory_v2.entries.references import Targets, reference_findings, references_of
 from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.entries.upkeep import Copies

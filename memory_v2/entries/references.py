@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from memory_v2.entries.entry import Domain, Entry, Reference, domain_named
+from memory_v2.entries.entry_paths import place_named
 from memory_v2.entries.file import RELATED
-from memory_v2.entries.places import place_named
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.link import find_links, link_key

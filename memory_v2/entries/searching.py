@@ -14,15 +14,15 @@ from datetime import datetime
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, home_named, shard_id
+from memory_v2.entries.entry_paths import check_agent, place_of
 from memory_v2.entries.file import read_entry
 from memory_v2.entries.files import EntryFiles
-from memory_v2.entries.places import check_agent, place_of
 from memory_v2.entries.references import folded, references_of
 from memory_v2.entries.store import entries_of
 from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import EntryHit, Hit
-from memory_v2.index.days import speaks_of
 from memory_v2.index.entries import EntryIndex, File, count_entries
+from memory_v2.index.line_dates import speaks_of
 from memory_v2.index.lookup import POSTINGS
 from memory_v2.index.places import ENTRIES, PAGE_OF
 from memory_v2.index.postings import Only

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory_v2.agent.operation import new_id, who_asks
 from memory_v2.entries.entry import Entry
-from memory_v2.entries.file import EntryFile, read_entry
-from memory_v2.entries.places import (
+from memory_v2.entries.entry_paths import (
     EntryLocation,
     entry_name,
     folder_of,
@@ -22,6 +21,7 @@ from memory_v2.entries.places import (
     place_of,
     stored_changes,
 )
+from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.errors import (
     EntryNotFound,
     InvalidPath,

@@ -22,8 +22,7 @@ from itertools import count
 from memory_v2.entries import decay
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
-from memory_v2.entries.file import EntryFile, Written, written_moment
-from memory_v2.entries.places import (
+from memory_v2.entries.entry_paths import (
     MAX_BYTES,
     can_be_packed,
     month_of,
@@ -33,6 +32,7 @@ from memory_v2.entries.places import (
     packed_size,
     path_of,
 )
+from memory_v2.entries.file import EntryFile, Written, written_moment
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, UsageError
 from memory_v2.operations.operation import operation

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import Protocol
 
-from memory_v2.index.days import ON_A_DAY, Days, PassageDate, known_days, read_said, read_said_of_entries
+from memory_v2.index.asked_days import ON_A_DAY, Days, known_days
+from memory_v2.index.line_dates import PassageDate, read_said, read_said_of_entries
 from memory_v2.index.places import (
     ENTRIES,
     PAGE_OF,

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 
 from memory_v2.errors import PageNotFound, SilicaError, Unreadable
 from memory_v2.index.base import Hit, PageRow, PageSource
-from memory_v2.index.days import LineDates
+from memory_v2.index.line_dates import LineDates
 from memory_v2.index.places import packed
 from memory_v2.index.rows import IncomingPage, Known, page_digest, prepare_page
 from memory_v2.index.store import IndexStore

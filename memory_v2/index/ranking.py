@@ -13,7 +13,7 @@ from statistics import fmean
 
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
-from memory_v2.index.days import PassageDate
+from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
 from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 
 from memory_v2.index.candidates import Candidate
-from memory_v2.index.days import PassageDate
+from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
 from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import rarity

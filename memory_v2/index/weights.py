@@ -46,8 +46,8 @@ QUESTION: Final[Mapping[str, float]] = {
 }
 """For the places that answer a question, fitted by `python -m bench.fit` on all its sets together, and rounded."""
 SAID_THEN = 0.5
-"""The points of a place that was said on a day asked for but does not name it, which `index.days` knows. They are few:
-what was so in a month may have been said long before."""
+"""The points of a place that was said on a day asked for but does not name it, which `index.line_dates` knows. They are
+few: what was so in a month may have been said long before."""
 BELONGS: Final[Mapping[str, float]] = {
     WORDS: 5.0,
     NEAR: 2.0,

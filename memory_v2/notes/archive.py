@@ -22,7 +22,7 @@ from memory_v2.errors import StorageConflict, StorageError, UsageError
 from memory_v2.files.links import FileLink, LinkResolver
 from memory_v2.notes.audit.audit import Choice, audit_notes
 from memory_v2.notes.audit.context import AuditContext
-from memory_v2.notes.audit.coverage import missing
+from memory_v2.notes.audit.gaps import missing
 from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.links import links, resolver_of
 from memory_v2.notes.note import Note

@@ -11,9 +11,9 @@ from typing import Any, Concatenate
 
 from memory_v2.agent.operation import Operation
 from memory_v2.errors import InvalidText, NotAllowed, NotRecorded, PageNotFound, SilicaError, StorageError
-from memory_v2.index.days import Past
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.line_dates import Past
 from memory_v2.index.store import IndexStore
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context, Freshness

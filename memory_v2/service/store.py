@@ -45,6 +45,8 @@ Clock = Callable[[], float]
 Record = dict[str, Any]
 EVERY_TENANT = "*"
 """No tenant's name: for the service's own work over all of them, in row-level security too."""
+POOL: Any = {"pool_timeout": 2, "pool_use_lifo": True}
+"""The connection that was used last is the next one: each has statements and pages of its own at hand."""
 FLUSH = "SELECT pg_logical_emit_message(true, 'silica', '')"
 """What makes PostgreSQL flush its log, when it is committed by itself."""
 
@@ -425,11 +427,10 @@ def _engine(url: str) -> Engine:
     if address.get_backend_name() != "sqlite":
         options = f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000"
         given = {"connect_timeout": 2, "options": options}
-        # The connection that was used last is the next one: each learns the statements for itself.
-        pool: Any = {"pool_size": 10, "max_overflow": 10, "pool_timeout": 2, "pool_use_lifo": True}
+        pool: Any = {**POOL, "pool_size": 10, "max_overflow": 10}
         return create_engine(address, **pool, connect_args=given, isolation_level="AUTOCOMMIT")
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(address, pool_size=20, pool_timeout=2, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(address, **POOL, pool_size=20, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:

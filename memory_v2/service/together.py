@@ -94,15 +94,17 @@ class Together:
         return await future
 
     async def _go_on(self) -> None:
-        while self._waiting:
-            for _ in range(LOOKS):
-                await asyncio.sleep(0)
-            now, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
-            outcomes = await run_in_threadpool(self._do_all, [work for work, _ in now])
-            for (_, future), (result, error) in zip(now, outcomes, strict=True):
-                if not future.cancelled():
-                    future.set_result(result) if error is None else future.set_exception(error)
-        self._running = None
+        try:
+            while self._waiting:
+                for _ in range(LOOKS):
+                    await asyncio.sleep(0)
+                now, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                outcomes = await run_in_threadpool(self._do_all, [work for work, _ in now])
+                for (_, future), (result, error) in zip(now, outcomes, strict=True):
+                    if not future.cancelled():
+                        future.set_result(result) if error is None else future.set_exception(error)
+        finally:
+            self._running = None
 
     def _do_all(self, works: list[Work]) -> list[Outcome]:
         try:

@@ -40,7 +40,7 @@ _OWN = ("begin", "commit")
 logger = logging.getLogger(__name__)
 
 Event: TypeAlias = dict[str, Any]
-"""Plain data, with its kind under `event`; `trace/format.py` has the fields of each kind."""
+"""Plain data, with its kind under `event`; `trace/event_kinds.py` has the fields of each kind."""
 
 
 @dataclass
@@ -56,8 +56,8 @@ class Trace:
     keys: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def add(self, event: str, **data: Any) -> None:
-        """Appends an event, of a kind in `trace/format.py`, and tells the listener, whose errors are logged and change
-        nothing."""
+        """Appends an event, of a kind in `trace/event_kinds.py`, and tells the listener, whose errors are logged and
+        change nothing."""
         try:
             noted = {"event": event, **(data if event in _OWN else self.without_keys(data))}
         except RecursionError:  # nested without end
@@ -281,7 +281,7 @@ def _free(files: Iterable[str], moment: datetime) -> str:
 def read_events(file: Path) -> list[Event]:
     """The events in a trace file, `format` included. Raises `StorageError` if it cannot be read, `InvalidText` if it is
     not a trace."""
-    from memory_v2.trace.format import checked_event  # imports pydantic, which writing a trace does without
+    from memory_v2.trace.event_kinds import checked_event  # imports pydantic, which writing a trace does without
 
     try:
         lines = file.read_bytes().splitlines()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import groupby, takewhile
 
-from memory_v2.entries.places import place_of
+from memory_v2.entries.entry_paths import place_of
 from memory_v2.errors import NotAllowed, PageNotFound, SilicaError
 from memory_v2.operations.history import PastOperation
 from memory_v2.storage.history import EDITED, PageChange

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from memory_v2.entries.entry import SHARED
-from memory_v2.entries.places import place_of
+from memory_v2.entries.entry_paths import place_of
 from memory_v2.index.terms import places_of_words
 from memory_v2.models.delegated import HOST
 from memory_v2.operations.write_task import NOTHING_ELSE, TO_THE_LETTER

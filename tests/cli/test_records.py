@@ -19,7 +19,7 @@ from memory_v2.models.offline import OfflinePlanner
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.trace.format import KINDS
+from memory_v2.trace.event_kinds import KINDS
 from memory_v2.trace.story import MAX_LINES
 from tests.house.test_import import HEAVY, ONLY_WHEN_WRITING, loaded_by
 from tests.operations.scenes import Crowded

@@ -9,8 +9,8 @@ from typing import Any
 
 from memory_v2.entries.curation import Stock, stock_of
 from memory_v2.entries.entry import Entry
+from memory_v2.entries.entry_paths import path_of
 from memory_v2.entries.file import EntryFile, entry_data
-from memory_v2.entries.places import path_of
 from memory_v2.models.base import Conversation, Reply, ToolCall, ToolMessage
 from memory_v2.text.calendar import Calendar
 

@@ -11,8 +11,8 @@ import pytest
 from memory_v2 import EntryNotFound, Memory
 from memory_v2.entries.domains import default_domains
 from memory_v2.entries.entry import Decay, Entry, Provenance, Reference
+from memory_v2.entries.entry_paths import place_of
 from memory_v2.entries.file import EntryFile, changed_header, read_entry, read_header
-from memory_v2.entries.places import place_of
 from memory_v2.entries.references import Lead, Targets, incoming, named_in, reference_findings
 from memory_v2.storage.local.storage import LocalStorage
 from tests.entries.made import made

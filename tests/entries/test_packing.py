@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_v2 import Memory
+from memory_v2.entries.entry_paths import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.entries.files import open_index
-from memory_v2.entries.places import MAX_BYTES, can_be_packed, entry_name, read_pack, stored_changes
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.index.store import IndexStore
 from memory_v2.operations.results import EntryResult

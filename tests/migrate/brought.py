@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.tree.block import encode, readable
 
 

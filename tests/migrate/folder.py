@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory_v2.files.listing import list_files
 from memory_v2.migrate.folder import scan_files
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.scan import Scan
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> Path:

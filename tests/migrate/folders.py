@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.formats import scan_paths
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:

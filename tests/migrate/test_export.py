@@ -19,7 +19,7 @@ from memory_v2.migrate.formats import scan_paths
 from memory_v2.migrate.ledger import imported_from
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import run
-from memory_v2.migrate.source import Scan
+from memory_v2.migrate.scan import Scan
 from memory_v2.migrate.verify import verify
 from memory_v2.tree.block import decode, parse_blocks
 from memory_v2.tree.front_matter import read_front_matter

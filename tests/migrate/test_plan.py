@@ -14,7 +14,7 @@ from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import status_of
 from memory_v2.migrate.planning import make_plan, read_plan
 from memory_v2.migrate.run import run
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.serialize import document
 from tests.migrate.folder import scanned, write_files
 from tests.operations.scenes import offline

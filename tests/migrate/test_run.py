@@ -11,7 +11,7 @@ from memory_v2.migrate import run as running
 from memory_v2.migrate.ledger import claimed, status_of
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import Run, run
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.page import parse_page
 from tests.migrate.folder import scanned, write_files

@@ -13,7 +13,7 @@ from memory_v2 import MemoryFileInfo, MemoryNotFoundError, migrate_memory_v1_to_
 from memory_v2.errors import NotAllowed, PageNotFound, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.formats import choose, scan_paths
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.tree.block import encode
 from tests.migrate.v1 import NOT_UTF8, write_v1
 from tests.operations.scenes import offline

@@ -13,7 +13,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import STATUSES
 from memory_v2.migrate.report import MOST, Report, make_report, report_markdown, write_reports
-from memory_v2.migrate.source import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.migrate.verify import BlockOutcome, Verification, verify
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.serialize import document as as_document

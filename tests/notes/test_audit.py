@@ -11,8 +11,8 @@ from memory_v2 import Memory
 from memory_v2.errors import UsageError
 from memory_v2.notes.audit.audit import Audit, Choice
 from memory_v2.notes.audit.context import AuditContext, Policy
-from memory_v2.notes.audit.coverage import dark
 from memory_v2.notes.audit.findings import TABLE, NoteFinding
+from memory_v2.notes.audit.gaps import dark
 from memory_v2.notes.notes import Notes
 from tests.notes.folder import hashes, notes_of, reopened, settled
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memory_v2.entries.entry_paths import place_of, stored_changes
 from memory_v2.entries.file import changed_header, entry_data, read_entry, read_header
-from memory_v2.entries.places import place_of, stored_changes
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, NotAllowed, UsageError
 from memory_v2.index.dedup import FILE

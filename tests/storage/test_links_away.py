@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.cli.chosen import ChosenMemory
+from memory_v2.cli.chosen_memory import ChosenMemory
 from memory_v2.errors import InvalidSetting, StorageError
 from memory_v2.locations import project_memory
 from memory_v2.memory import Memory

@@ -13,7 +13,7 @@ from memory_v2.errors import ModelError
 from memory_v2.memory import Memory
 from memory_v2.models.scripted import Answer, ScriptedModel
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.trace.format import KINDS, checked_event
+from memory_v2.trace.event_kinds import KINDS, checked_event
 from memory_v2.trace.recording import Event
 from memory_v2.trace.story import MAX_LINES, Line, story
 from tests.operations.scenes import call, calls

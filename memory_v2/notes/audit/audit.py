@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.errors import StorageError, UsageError
-from memory_v2.notes.audit import ageing, contradictions, coverage, duplicates, files, links
+from memory_v2.notes.audit import ageing, contradictions, duplicates, files, gaps, links
 from memory_v2.notes.audit.context import AuditContext
 from memory_v2.notes.audit.findings import CODES, SEVERITIES, NoteFinding, Severity, at_least, checked_codes, settled
 from memory_v2.notes.cache import CachedFile, NotesCache
@@ -32,8 +32,8 @@ CHECKS: tuple[Check, ...] = (
     ageing.unfinished,
     ageing.unmentioned,
     links.linking,
-    coverage.missing,
-    coverage.dark,
+    gaps.missing,
+    gaps.dark,
 )
 _IGNORE = re.compile(r"<!--\s*silica:\s*ignore\b([\w\s,-]*?)-->")
 

@@ -1,4 +1,4 @@
-"""The days that a question asks for, and when each line was written and each place was said.
+"""When each line was written, and when each place was said.
 
 A place was said on the day that it names as its own, else on that of its heading, else on that of its source; but a day
 after it was written is one that it only speaks of. Else it is the day on which its newest line was written, as the
@@ -15,31 +15,19 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from datetime import UTC, date, datetime
 from typing import NamedTuple, Protocol
 
 from memory_v2.errors import StorageError
 from memory_v2.index.passages import Named, line_id, line_ids
-from memory_v2.index.places import (
-    PAGE_OF,
-    PAGES,
-    Kind,
-    StoredPassage,
-    on_page,
-    packed,
-    packed_rows,
-    passages_and_pages,
-    read_each,
-)
+from memory_v2.index.places import PAGE_OF, StoredPassage, on_page, packed, packed_rows, passages_and_pages, read_each
 from memory_v2.index.store import IndexStore
 from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
 from memory_v2.text.calendar import Calendar
-from memory_v2.text.dates import PartialDate, Span, find_dates
+from memory_v2.text.dates import Span, find_dates
 from memory_v2.text.days import newest_part, spoken_of
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
@@ -246,79 +234,6 @@ def _changed_lines(pages: Iterable[PageChange]) -> dict[int, int]:
 
 def _lines(data: bytes | None) -> list[str]:
     return [line.strip() for line in split_lines(readable(decode(data or b"")))]
-
-
-ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first DESC LIMIT 1)"
-"""The condition that a passage falls on one of the days `asked`, of which no two overlap."""
-
-_MOST_YEARS = 60
-
-
-@dataclass(frozen=True)
-class Days:
-    """Spans of days as ordinals, first and last, in the order in which the question names them."""
-
-    spans: tuple[tuple[int, int], ...]
-
-    @cached_property
-    def merged(self) -> list[tuple[int, int]]:
-        """The same days in order; spans that overlap or follow each other are one."""
-        merged: list[tuple[int, int]] = []
-        for first, last in sorted(self.spans):
-            if merged and first <= merged[-1][1] + 1:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], last))
-            else:
-                merged.append((first, last))
-        return merged
-
-    def include(self, since: int | None, until: int | None) -> bool:
-        """Whether any day from `since` to `until` is one of these."""
-        if since is None or until is None:
-            return False
-        before = bisect_right(self.merged, until, key=lambda span: span[0])
-        return before > 0 and since <= self.merged[before - 1][1]
-
-    def named(self, since: int | None, until: int | None) -> tuple[int, int] | None:
-        """The first span, as the question names them, that has a day from `since` to `until`."""
-        if since is None or until is None:
-            return None
-        return next((span for span in self.spans if since <= span[1] and span[0] <= until), None)
-
-    def ask(self, tables: sqlite3.Connection) -> None:
-        """Puts these days into the table `asked` of this connection."""
-        tables.execute("DELETE FROM asked")
-        rows = "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)"
-        tables.execute(f"INSERT INTO asked {rows}", (packed(self.merged),))
-
-
-def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate], kind: Kind = PAGES) -> Days:
-    """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
-    years = _years(tables, kind) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
-    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))))
-
-
-def _years(tables: sqlite3.Connection, kind: Kind) -> range:
-    # One by one each end is read off the index; asked for at once they take a walk over all of it.
-    first, last = (
-        tables.execute(f"SELECT {end}(since) FROM {kind}passages WHERE since IS NOT NULL").fetchone()[0]
-        for end in ("min", "max")
-    )
-    if first is None:
-        return range(0)
-    return range(date.fromordinal(first).year, date.fromordinal(last).year + 1)[-_MOST_YEARS:]
-
-
-def _spans(asked: Span | PartialDate, years: Iterable[int]) -> Iterator[tuple[int, int]]:
-    if isinstance(asked, Span):
-        yield asked.start.toordinal(), asked.end.toordinal()
-        return
-    for year in years:
-        try:
-            first = date(year, asked.month, asked.day or 1)
-        except ValueError:  # 29 February
-            continue
-        following = first + timedelta(days=1) if asked.day else date(year + asked.month // 12, asked.month % 12 + 1, 1)
-        yield first.toordinal(), following.toordinal() - 1
 
 
 UNRECORDED = 2**62
