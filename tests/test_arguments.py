@@ -29,7 +29,7 @@ WRONG: dict[str, tuple[object, ...]] = {
     "int": (None, "3", 3.5, True, [3]),
     "int | None": ("3", 3.5, True, [3]),
     "bool": (None, 0, 1, "", "no", [True]),
-    "Batch": (None, "notes", *NO_STRINGS),
+    "ImportBatch": (None, "notes", *NO_STRINGS),
     "float": (None, "3", True, [3], float("nan")),
     "float | None": ("3", True, [3], float("nan")),
     "Iterable[str]": (3, None, object(), [3], "one text"),
