@@ -286,8 +286,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
     that did not come along."""
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
-    new = {path: page for path, page in draft.staged.items() if page is not None and draft.before(path) is None}
-    parts = [page for page in new.values() if page.piece is None and _has_text(page)]
+    new = (page for path, page in draft.staged.items() if page is not None and draft.before(path) is None)
+    parts = [page for page in new if page.piece is None and _has_text(page)]
     days_of = dict(zip((part.path for part in parts), left_days(divided, parts), strict=True))
     for path, page in list(draft.staged.items()):
         if page is None:

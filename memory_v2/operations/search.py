@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import islice
+from itertools import chain, islice
 
 from memory_v2.agent.loop import Decision, decide
 from memory_v2.errors import InvalidSetting, Unreadable
@@ -115,8 +115,8 @@ def _decided(
         for one in _cited(decision.task, graph, context.index)
     )
     admitted = (one for one in cited if isinstance(one, EntryResult) or where.has(one.path, one.date, one.source))
-    chosen = list(islice(admitted, most))
-    shown = statements(chosen, draft.find, limit) if fit is None else fitting(chosen, draft.find, fit)
+    chosen, further = list(islice(admitted, limit)), islice(admitted, most - limit)
+    shown = statements(chain(chosen, further), draft.find, limit) if fit is None else fitting(chosen, draft.find, fit)
     has_entries = entries is not None
     results = SearchResults(with_confidence(shown, query, context.index, has_entries))
     if results and decision.decided_by != context.planner.name:
@@ -125,7 +125,7 @@ def _decided(
         results.verdict = verdict(results, places[: max(limit, MIN_PLACES)], query, context.index, has_entries)
     results.decided_by = decision.decided_by
     results.degraded = "; ".join(filter(None, (decision.degraded, context.index.not_by_meaning)))
-    return results, chosen[:limit]
+    return results, chosen
 
 
 def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: EntrySearch | None) -> list[Hit]:
@@ -170,14 +170,15 @@ def _source(draft: Draft, path: str, line: int) -> str:
 
 def _cited(task: SearchTask, graph: Graph, index: FullTextIndex) -> list[SearchResult]:
     """The results for the chosen places, best first, without repetitions."""
-    results: list[SearchResult] = []
+    results: dict[tuple[str, tuple[int, int]], SearchResult] = {}
     for chosen in sorted(task.chosen, key=lambda one: -one.score):
         if chosen.place is not None:
             found = [_from_place(task.places[chosen.place], chosen, graph)]
         else:
             found = list(_from_blocks(chosen, graph, index))
-        results += [one for one in found if not any(one.path == r.path and one.lines == r.lines for r in results)]
-    return results
+        for one in found:
+            results.setdefault((one.path, one.lines), one)
+    return list(results.values())
 
 
 def _from_place(hit: Hit, chosen: Chosen, graph: Graph) -> SearchResult:
