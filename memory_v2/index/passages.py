@@ -90,6 +90,8 @@ PASSAGE_BYTES = 400
 LINE_BYTES = 1200
 """The size, in bytes, up to which a single line stays whole. A longer one is cut at the ends of sentences."""
 
+_SAYS = re.compile(r"[A-Za-z0-9]|[^\x00-\x7f\s]")
+"""A text without such a sign says nothing that can be looked up: a marker without an item, a row of dashes."""
 KEPT = 20_000
 """Of how many texts the days are kept: a page is indexed again whenever a line of it changes or it is split."""
 
@@ -227,12 +229,12 @@ def _without(lines: Sequence[str], first: int, apart: frozenset[int]) -> Iterato
 
 
 def _is_bare(blocks: Sequence[Block], number: int) -> bool:
-    """Whether nothing below the heading with this number has words, up to the next heading that is as high."""
+    """Whether nothing below the heading with this number says anything, up to the next heading that is as high."""
     level = blocks[number - 1].level
     for block in map(blocks.__getitem__, range(number, len(blocks))):  # a slice for each heading would be quadratic
         if block.kind == "heading" and block.level <= level:
             return True
-        if block.kind != "rule" and block.words.strip():
+        if block.kind != "rule" and _SAYS.search(block.words):
             return False
     return True
 
@@ -266,10 +268,14 @@ def _cut(
 
 
 def _passage(place: _Position, first: int, lines: Sequence[str], said_by: str | None) -> Iterator[Passage]:
-    filled = [number for number, line in enumerate(lines) if not is_blank(line)] or [0]
-    first, lines = first + filled[0], lines[filled[0] : filled[-1] + 1]
+    start, end = 0, len(lines)
+    while start < end - 1 and is_blank(lines[start]):
+        start += 1
+    while start < end - 1 and is_blank(lines[end - 1]):
+        end -= 1
+    first, lines = first + start, lines[start:end]
     text = "".join(lines).rstrip("\r\n")
-    if not text.strip():
+    if not _SAYS.search(text):
         return
     at = place.line + first
     is_whole = len(lines) > 1 or size_of(text) <= LINE_BYTES

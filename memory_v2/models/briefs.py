@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from memory_v2.index.base import Hit
-from memory_v2.tree.block import Block
+from memory_v2.tree.block import Block, size_of
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.headings import Outline
 from memory_v2.tree.page import ChildLink, Page
@@ -121,7 +121,7 @@ class WriteBrief:
     @property
     def size(self) -> int:
         """The size of the new text in bytes."""
-        return sum(block.size for block in self.blocks)
+        return size_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ NO_SOURCE = Source()
 def is_source_line(block: Block) -> bool:
     """Whether a block is a line of the program's that says where the text above it came from, or when it was said. It
     stays with the block in front of it."""
-    return _may_be_one(block) and read_source_line(block) is not None
+    return block.kind == "paragraph" and read_source_line(block) is not None
 
 
 def read_source_line(block: Block) -> Source | None:

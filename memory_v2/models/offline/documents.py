@@ -98,7 +98,7 @@ def read_introduction(brief: WriteBrief, known: Iterable[str]) -> DocumentPage |
     `known` are the texts in which that name may stand as one."""
     if brief.path is not None or brief.size < INTRODUCTION:
         return None
-    if date_of(brief.blocks) is not None or is_conversation(brief.blocks) or not (name := _leading_name(brief, known)):
+    if not (name := _leading_name(brief, known)) or date_of(brief.blocks) is not None or is_conversation(brief.blocks):
         return None
     path = slug(name)
     if not is_meaningful(path) or path in brief.tree.taken:

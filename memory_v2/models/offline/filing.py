@@ -296,11 +296,10 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
     """The block after which the text goes; `None` for the end. A long page may be a document: nothing comes between its
     parts; a long text has its own subjects."""
     is_single = len(brief.blocks) == 1  # `Recipe: lentil soup` is no conversation
-    is_talk = not is_single and is_conversation(brief.blocks)
     is_document = page.properties.get("source") or (page.size >= LONG_TEXT and not (is_single and page.path == ROOT))
     if brief.blocks[0].kind == "heading" or date_of(brief.blocks) or brief.size > SHORT_NOTE:
         return None
-    if is_talk or is_document or is_log(page):
+    if is_document or is_log(page) or (not is_single and is_conversation(brief.blocks)):
         return None
     wanted, headings = set(content_words(readable(brief.text))), headings_of(page)
     terms = {number: set(content_words(readable(block.words))) for number, block in headings}

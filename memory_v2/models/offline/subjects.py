@@ -225,11 +225,16 @@ def _names_in(text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for match in _TOKEN.finditer(text):
         token = match[0]
-        starts = _SENTENCE_START.search(text[max(0, match.start() - 8) : match.start()]) is not None
         coded = any(map(str.isdigit, token)) or "_" in token or token[1:] != token[1:].lower()
         in_code = text[max(0, match.start() - 1) : match.start()] == "`"
-        weight = NAME if coded or in_code or (token[0].isupper() and not starts) else PERHAPS_A_NAME
-        if weight == PERHAPS_A_NAME and not token[0].isupper() and not has_cjk(token):
+        if coded or in_code:
+            weight = NAME
+        elif token[0].isupper():
+            starts = _SENTENCE_START.search(text[max(0, match.start() - 8) : match.start()])
+            weight = PERHAPS_A_NAME if starts else NAME
+        elif has_cjk(token):
+            weight = PERHAPS_A_NAME
+        else:
             continue
         for term in content_words(token):
             if not term.isdecimal() and term not in common_stems():
