@@ -32,7 +32,7 @@ from memory_v2.models.base import (
     hidden,
     long_enough,
 )
-from memory_v2.storage.local.disk import leave_to_owner_above
+from memory_v2.storage.local.disk import leave_to_owner_above, read_bytes
 
 _OWN = ("begin", "commit")
 """Events that hold the user's text and the pages, which a replay needs to the letter."""
@@ -212,7 +212,7 @@ class Traces:
         found = []
         for name in self.names():
             try:
-                is_held = any(holds(json.loads(line)) for line in self._file(name).read_bytes().splitlines())
+                is_held = any(holds(json.loads(line)) for line in read_bytes(self._file(name)).splitlines())
             except (OSError, ValueError, RecursionError):
                 is_held = True
             if is_held:
@@ -284,7 +284,7 @@ def read_events(file: Path) -> list[Event]:
     from memory_v2.trace.event_kinds import checked_event  # imports pydantic, which writing a trace does without
 
     try:
-        lines = file.read_bytes().splitlines()
+        lines = read_bytes(file).splitlines()
     except (OSError, ValueError) as error:  # the latter: no file has such a name
         raise StorageError(f"cannot read the trace {file}: {getattr(error, 'strerror', error)}") from error
     events = []

@@ -21,16 +21,12 @@ from .test_past import (  # noqa: F401 - what holds for a folder is tested here 
     rows,
     test_a_page_is_brought_back_and_the_others_stay,
     test_a_page_that_was_deleted_is_brought_back_by_its_name,
-    test_a_page_that_was_not_there_then_is_not_found,
     test_all_pages_are_brought_back_to_the_byte,
     test_an_operation_is_shown_with_who_decided_why_and_the_diff,
-    test_an_undo_is_told_as_json,
-    test_an_undo_is_undone_by_its_name,
     test_each_line_is_told_with_what_brought_it,
     test_what_cannot_be_undone_is_refused_in_one_sentence_and_nothing_is_changed,
     test_what_differs_between_two_moments_is_a_unified_diff,
     test_what_was_edited_by_hand_is_listed_and_can_be_undone,
-    test_what_was_undone_is_marked,
 )
 
 pytestmark = pytest.mark.allow_hosts([HOST])

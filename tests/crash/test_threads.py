@@ -15,6 +15,7 @@ from bench.threads import Place, in_memory, on_disk, run
 from memory_v2 import Memory
 from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.volatile import VolatileStorage
+from tests.effort import effort
 
 SECONDS = 60.0
 """After so long a test fails that would else hang for ever. No test waits so long if it passes."""
@@ -92,7 +93,7 @@ def test_a_change_that_its_own_process_completes_is_not_told_as_finished_by_anot
     assert storage.finish() is None
 
 
-WRITERS, WRITES = 4, 12
+WRITERS, WRITES = 4, effort(6, 24)
 
 
 @pytest.mark.parametrize("scene", [one_page, splitting_tree])

@@ -287,14 +287,15 @@ def test_every_child_is_described_in_the_words_of_its_text() -> None:
 
 
 def test_a_page_lists_as_many_children_as_fit_and_then_groups_them() -> None:
-    memory = offline(DEFAULT_THRESHOLD)
+    threshold = 3_000
+    memory = offline(threshold)
     for n in range(60):
         memory.write(f"Facts about subject{n}.", f"subject{n}")
     assert len(pages_of(memory.storage)["memory"].children) == 60
-    for n in range(60, 600):
+    for n in range(60, 110):
         memory.write(f"Facts about subject{n}.", f"subject{n}")
-    whole(memory, "", DEFAULT_THRESHOLD)
-    assert len(pages_of(memory.storage)["memory"].children) < 300
+    whole(memory, "", threshold)
+    assert len(pages_of(memory.storage)["memory"].children) < 60
 
 
 def test_a_page_whose_folder_is_spelled_in_another_case_gets_another_name() -> None:

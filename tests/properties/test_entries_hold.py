@@ -41,7 +41,7 @@ WORDS = ["ctr", "vertical", "lesson", "task", "deploy", "strategy", "expert", "g
 AGENTS = ("hawk", "raven", "default", "ünï")
 DAYS = ("2026-02-01", "2026-02-02", "2026-02-28", None)
 STEPS = 40
-PLACES = [(place, seed) for place, quick in (("in memory", 6), ("on disk", 2)) for seed in range(effort(quick, 24))]
+PLACES = [(place, seed) for place, quick in (("in memory", 3), ("on disk", 1)) for seed in range(effort(quick, 24))]
 ON_S3 = [pytest.param(("in a bucket", seed), marks=pytest.mark.allow_hosts([HOST])) for seed in range(effort(1, 4))]
 
 
@@ -267,7 +267,7 @@ def test_what_is_captured_is_read_to_the_letter_or_refused(
     assert read_entry(memory.entries.store.find(entry.id), entry_data(entry)).entry == entry
 
 
-SEEDS = range(effort(6, 40))
+SEEDS = range(effort(3, 40))
 ROUNDS = 5
 HOMES = ("technical", "people", "projects/silica", "alice", "boat/sails")
 

@@ -24,14 +24,13 @@ def played(folder: Path, seed: int, operations: int, is_edited: bool) -> tuple[S
     return session, auditor.audit(session.folder, session.log)
 
 
-@pytest.mark.parametrize("is_edited", [False, True])
-@pytest.mark.parametrize("seed", range(effort(3, 40)))
+@pytest.mark.parametrize("seed", range(effort(3, 80)))
 def test_a_hostile_model_takes_nothing_away_and_leaves_nothing_of_its_own(
-    seed: int, is_edited: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tree is whole, each sentence is accounted for, results are true, limits hold, and excerpts are grounded."""
     monkeypatch.setattr("memory_v2.agent.loop.FIRST_WAIT", 0.0)  # it fails in earnest, but nobody has to wait for it
-    session, found = played(tmp_path, seed, OPERATIONS, is_edited)
+    session, found = played(tmp_path, seed, OPERATIONS, is_edited=seed % 2 == 1)
     assert (session.failed, found.violations) == ([], [])
     assert found.writes > OPERATIONS // 3
     assert found.sentences == found.standing + found.left.total()

@@ -19,14 +19,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.effort import effort
 from tests.service.conftest import Mark
 from tests.service.own_servers import OwnServer, free_port, own_postgres, own_redis, until
 from tests.service.running import BASE, HOST, program
 from tests.service.test_contexts import JSON_PATCH
 
 WRITERS, READERS = 3, 2
-KILLS = 3
-BETWEEN = 26
+KILLS = effort(2, 3)
+BETWEEN = effort(12, 26)
 """How many writes are acknowledged before the next kill."""
 
 
@@ -196,7 +197,7 @@ def test_kill_9_under_load_loses_nothing_and_tells_nothing_twice(
         stored = agents.ask(client, "GET", "/context/KILL").json()["context"]["working"]["key_decisions"]
     assert Counter(agents.written) == Counter(stored)
     assert [name for name in stored if name in set(agents.told)] == agents.told
-    assert agents.connections > 100
+    assert agents.connections >= len(agents.told) >= (KILLS + 1) * BETWEEN
     assert HOST in agents.address
     killed = request.node.callspec.params["at_risk"]
     told = f"{len(agents.told)} told once over {agents.connections} connections"

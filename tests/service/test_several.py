@@ -213,7 +213,7 @@ def test_a_rolling_restart_fails_no_request(cluster: Cluster, mark: Mark) -> Non
         return False
 
     def ask(number: int) -> None:
-        while not done.is_set():
+        while not done.wait(0.02):
             number += 1
             now = list(ready)
             headers = {"Authorization": f"Bearer {cluster.key}", "Connection": "close"}

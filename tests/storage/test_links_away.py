@@ -49,6 +49,54 @@ def test_a_link_in_the_programs_own_folder_leads_nowhere(tmp_path: Path, place: 
     assert (tree_of(tmp_path / "victim") if victim.is_dir() else victim.read_bytes()) == before
 
 
+@pytest.mark.parametrize("act", ["write", "forget"])
+@pytest.mark.parametrize("name", [".git", "commondir", "objects/info/alternates"])
+def test_a_file_that_names_another_repository_leads_nowhere(tmp_path: Path, name: str, act: str) -> None:
+    folder, victim = memory_and_repository(tmp_path)
+    before = tree_of(victim)
+    named = folder / ".metadata" / "history.git" / name
+    named.parent.mkdir(exist_ok=True)
+    told = victim / "objects" if name.endswith("alternates") else victim
+    named.write_text(f"{'gitdir: ' * (name == '.git')}{told}\n")
+    with Memory(LocalStorage(folder)) as memory, pytest.raises(StorageError, match="names another repository"):
+        ACTS[act](memory)
+    assert tree_of(victim) == before
+
+
+def test_what_the_settings_of_the_history_call_its_worktree_is_left_alone(tmp_path: Path) -> None:
+    folder, victim = memory_and_repository(tmp_path)
+    before = tree_of(victim)
+    settings = folder / ".metadata" / "history.git" / "config"
+    settings.write_text(
+        settings.read_text().replace("bare = true", "bare = false") + f"[core]\n\tworktree = {victim}\n"
+    )
+    with Memory(LocalStorage(folder)) as memory:
+        assert [step.name for step in memory.forget("1961", apply=True).of("redact")] == ["memory"]
+        past = memory.storage.history
+        assert not any(b"1961" in data for one in past.revisions() for data in past.pages(one.id).values())
+    assert tree_of(victim) == before
+
+
+def memory_and_repository(folder: Path) -> tuple[Path, Path]:
+    """A memory, and another repository, of whose refs and packs git would take those of the memory's."""
+    for name in ("memory", "other"):
+        with Memory(LocalStorage(folder / name)) as memory:
+            memory.write("The weir was built in 1961.")
+            memory.pack_history()
+    return folder / "memory", folder / "other" / ".metadata" / "history.git"
+
+
+def test_a_trace_that_is_a_link_is_not_read(tmp_path: Path) -> None:
+    with Memory(LocalStorage(tmp_path / "memory")) as memory:
+        memory.write("The weir was built in 1961.")
+        [name] = memory.traces()
+        kept = tmp_path / "memory" / ".metadata" / "traces" / f"{name}.jsonl"
+        kept.rename(tmp_path / "elsewhere")
+        kept.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(StorageError, match="cannot read the trace"):
+            memory.trace(name)
+
+
 @pytest.mark.parametrize("name", [".silica", ".silica/memory"])
 def test_the_memory_of_a_project_is_inside_the_project(tmp_path: Path, name: str) -> None:
     project, victim = tmp_path / "project", tmp_path / "victim"

@@ -259,12 +259,12 @@ class GitHistory(History):
     def rewriting(self, rules: Rules) -> GitRewrite:
         from memory_v2.storage.local.git_rewrite import GitRewrite
 
-        return GitRewrite(rules, lambda act: self._despite_locks(lambda: act(self._repo)))
+        return GitRewrite(self._place, rules, lambda act: self._despite_locks(lambda: act(self._repo)))
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
         from memory_v2.storage.local.git_rewrite import adopt
 
-        self._despite_locks(lambda: adopt(self._repo, staged))
+        self._despite_locks(lambda: adopt(self._place, self._repo, staged))
 
     def pack(self) -> int:
         """Packs all loose objects and returns their number."""

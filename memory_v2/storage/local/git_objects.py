@@ -42,6 +42,8 @@ MAX_UNFLUSHED = 256
 MANY = 100
 """How many objects of one revision are written as a pack at once."""
 
+_LEADING_AWAY = (".git", "commondir", "objects/info/alternates", "objects/info/http-alternates")
+"""Where git looks for the name of another repository: for the whole, for refs and objects, or for more objects."""
 _is_id = re.compile("[0-9a-f]{40}").fullmatch
 
 
@@ -358,14 +360,17 @@ def make_repository(place: Path) -> None:
 
 
 def check_files(place: Path) -> None:
-    """Raises `StorageError` if a folder of the repository is a symbolic link, which may lead to one of others, and
-    `HistoryDamaged` if a pipe or a device is where git has a file: to open it may take for ever."""
+    """Raises `StorageError` if a folder of the repository is a symbolic link or a file names another repository, which
+    may be of others, and `HistoryDamaged` if a pipe or a device is where git has a file: to open it may
+    take for ever."""
     folders = (place / name for name in ("refs", "refs/heads", "refs/silica", "objects", UNFLUSHED))
     links = [folder for folder in (place, *folders) if folder.is_symlink()]
     with suppress(FileNotFoundError), os.scandir(place / "objects") as inside:
         links += [place / "objects" / entry.name for entry in inside if entry.is_symlink()]
     if links:
         raise StorageError(f"{links[0]} is a symbolic link; a memory keeps its history inside its own folder")
+    if leading := next((place / name for name in _LEADING_AWAY if lstat(place / name) is not None), None):
+        raise StorageError(f"{leading} names another repository; a memory keeps its history inside its own folder")
     files = (place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode()))
     for file in (*files, *place.glob("objects/info/*"), *place.glob("objects/pack/*")):
         check_file(place, file)

@@ -38,9 +38,10 @@ T = TypeVar("T")
 
 
 class GitRewrite(Rewrite):
-    """The `Rewrite` of a repository. `work` runs an act with the repository open. Each commit is read once."""
+    """The `Rewrite` of the repository in `place`. `work` runs an act with it open. Each commit is read once."""
 
-    def __init__(self, rules: Rules, work: Callable[[Callable[[Any], T]], T]) -> None:
+    def __init__(self, place: Path, rules: Rules, work: Callable[[Callable[[Any], T]], T]) -> None:
+        self._place = place
         self._rules = rules
         self._work: Callable[[Callable[[Any], Any]], Any] = work
         self._new: dict[bytes, bytes] = {}
@@ -58,7 +59,7 @@ class GitRewrite(Rewrite):
             refs, store = self._refs(repo), _Staged(repo.object_store, self._made)
             newest = refs[BRANCH]
             commit = new_commit(record, store[newest].tree, [newest])
-            objects = ObjectWriter(repo.object_store, Path(repo.path))
+            objects = ObjectWriter(repo.object_store, self._place)
             objects.pack_loose()  # so that nothing depends on files that still hold what is to be forgotten
             objects.write_pack([*self._made.values(), commit])
             return {"refs": {name.decode(): new.decode() for name, new in (refs | {BRANCH: commit.id}).items()}}
@@ -160,12 +161,12 @@ class _Staged:
         self._made[made.id] = made
 
 
-def adopt(repo: Any, staged: Mapping[str, Any]) -> None:
-    """Moves the refs to the staged commits, and removes every object that none of them leads to. Raises
-    `HistoryDamaged` if they are not there."""
+def adopt(place: Path, repo: Any, staged: Mapping[str, Any]) -> None:
+    """Moves the refs of the repository in `place` to the staged commits, and removes every object that none of them
+    leads to. Raises `HistoryDamaged` if they are not there."""
     from dulwich.refs import check_ref_format
 
-    place, refs = Path(repo.path), staged["refs"]
+    refs = staged["refs"]  # `repo.path` is not the place if the settings of the repository name a worktree
     for name, commit_id in refs.items():  # the journal may have come with the memory from a stranger
         is_ref = name.startswith("refs/") and check_ref_format(name.encode())
         if not is_ref or commit_id.encode() not in repo.object_store:

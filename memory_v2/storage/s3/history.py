@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import StorageConflict, StorageError
@@ -164,7 +165,7 @@ class S3History(GitHistory):
             self._whole(self._look())
             return self._ask(lambda: act(self._repo))
 
-        return _S3Rewrite(rules, work, self._stage)
+        return _S3Rewrite(self._place, rules, work, self._stage)
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
         number, name = int(staged["number"]), f"{self._prefix}{STAGED}"
@@ -335,9 +336,13 @@ class _S3Rewrite(GitRewrite):
     """Rewrites the copy, and stages what it becomes as an object."""
 
     def __init__(
-        self, rules: Rules, work: Callable[[Callable[[Any], Any]], Any], stage: Callable[[str], dict[str, Any]]
+        self,
+        place: Path,
+        rules: Rules,
+        work: Callable[[Callable[[Any], Any]], Any],
+        stage: Callable[[str], dict[str, Any]],
     ) -> None:
-        super().__init__(rules, work)
+        super().__init__(place, rules, work)
         self._stage = stage
 
     def stage(self, record: Revision) -> dict[str, Any]:
