@@ -14,8 +14,9 @@ import pytest
 from tests.crash.faults import run_scene
 from tests.crash.holds import expected, judged, unhurried
 from tests.crash.scenes import MOMENT, NEW, SCENES, THRESHOLD, Scene, copied, prepared
+from tests.effort import effort
 
-STEP = 31
+STEP = effort(43, 31)
 
 STORAGE = 4
 """The exit code of a storage that failed."""

@@ -10,10 +10,10 @@ from tests.crash.resumed import run_killed
 from tests.crash.scenes import SCENES, Scene
 from tests.effort import effort
 
-STEP = 19
+STEP = effort(29, 19)
 """So many boundaries lie between two kills. Each operation begins with another one."""
-RECOVERY_STEP = 67
-BY_CHANCE = effort(25, 100)
+RECOVERY_STEP = 41
+BY_CHANCE = effort(12, 100)
 NOTHING_TO_RECOVER = ("packing the history",)
 """What changes no page has nothing in its middle that the next use would finish."""
 
@@ -37,7 +37,7 @@ def test_killed_at_any_instant_it_shows_what_a_memory_shows_that_nobody_killed(s
 
 @pytest.mark.parametrize("name", ["forgetting", "importing"])
 def test_what_is_killed_and_run_again_gives_the_pages_of_a_run_that_nobody_killed(name: str) -> None:
-    assert run_killed(name, effort(8, 60)) == []
+    assert run_killed(name, effort(4, 60)) == []
 
 
 KILLS = effort(15, 200)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
+from memory_v2.storage.history import Revision
 from memory_v2.storage.local.disk import (
     explained,
     from_system,
@@ -208,9 +209,10 @@ class LocalStorage(VersionedStorage):
                 sync_folder(new.parent)
                 sync_folder(self._prune(file.parent, self._folder))
 
-    def recorded_at(self) -> datetime | None:
-        branch = lstat(self._folder / METADATA / "history.git" / "refs" / "heads" / "main")  # git knows seconds only
-        return datetime.fromtimestamp(branch.st_mtime, UTC) if branch else super().recorded_at()
+    def recorded_at(self, revision: Revision) -> datetime:
+        objects = self._folder / METADATA / "history.git" / "objects"
+        commit = lstat(objects / revision.id[:2] / revision.id[2:])  # inside, git knows seconds only
+        return datetime.fromtimestamp(commit.st_mtime, UTC) if commit else super().recorded_at(revision)
 
     def unlisted_folders(self) -> dict[str, str]:
         return self._unlisted
