@@ -154,6 +154,17 @@ class NotesCache:
             value = json.dumps(sorted({*json.loads(row[0] if row else "[]"), *names}))
             tables.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, value))
 
+    def indexed(self, pages: Collection[str]) -> set[str]:
+        """Those of these pages of notes that the full text has, as they were when it was refreshed last."""
+        asked = "SELECT path FROM pages WHERE path IN (SELECT value FROM json_each(?))"
+        return {path for (path,) in self._query(asked, json.dumps([*pages]))}
+
+    def scrub(self) -> None:
+        """Leaves no word in the file that only notes of before had: full text keeps them until its parts are merged."""
+        with self._change() as tables:
+            for table in ("words", "above"):
+                tables.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
     def close(self) -> None:
         """Closes the file."""
         self.store.close()

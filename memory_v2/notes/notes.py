@@ -196,7 +196,15 @@ class Notes:
         self.refresh()
         if self._index is None:
             self._index = FullTextIndex(self._files, None, calendar=self.calendar, store=self._cached.store)
-        self._index.refresh()
+        cached, told_before = self._cached, set[str]()
+
+        def note(paths: Collection[str]) -> bool:
+            told_before.update(cached.indexed(paths))
+            return True
+
+        self._index.refresh(note)
+        if told_before:
+            cached.scrub()
         return self._index
 
     def _audited(self, policy: Policy, search: Callable[[str], Collection[str]] | None = None) -> AuditContext:

@@ -234,6 +234,22 @@ def test_a_note_that_is_gone_is_not_found(tmp_path: Path) -> None:
     assert notes._full_text().search("pump") == []
 
 
+@pytest.mark.parametrize("now", ["# Gate\n\nIt is open.\n", None])
+def test_no_word_that_a_note_no_longer_has_is_left_in_the_cache_after_a_search(tmp_path: Path, now: str | None) -> None:
+    cache = tmp_path / "cache/notes.sqlite"
+    with notes_of(tmp_path, {**PAGES_FILES, "gate.md": "# Gate\n\n- The code is quartz77\n"}) as notes:
+        assert best(notes, "quartz77").first_line == 3
+    assert b"quartz77" in cache.read_bytes()
+    gate = tmp_path / "notes/gate.md"
+    if now is None:
+        gate.unlink()
+    else:
+        gate.write_text(now)
+    with reopened(tmp_path / "notes") as notes:
+        notes.search("pump")
+    assert [b"quartz77" in file.read_bytes() for file in cache.parent.iterdir()] == [False]
+
+
 def test_lines_are_those_of_the_file_whatever_its_bytes_are(tmp_path: Path) -> None:
     files = {"crlf.md": "one\r\n\r\ntwo\r\n\r\nthe leeks\r\n", "old.md": "one\r\rtwo\r\rthe beans\r"}
     notes = notes_of(tmp_path, files)
