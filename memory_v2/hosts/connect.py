@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from memory_v2.hosts.files import FileChange, Unclear, bytes_of, why_unwritable, write
+from memory_v2.hosts.files import FileChange, Unclear, bytes_of, real_path, why_unwritable, write
 from memory_v2.hosts.host import Edit, Host, Launch, UserEnvironment, whole_file
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
 from memory_v2.plan import SKIP, Plan, Step
@@ -30,8 +30,9 @@ class _Draft:
 def plan(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], is_undone: bool = False) -> list[FileChange]:
     """What connecting these hosts changes, file by file, or what taking it back does. Nothing is written."""
     drafts: dict[Path, _Draft] = {}
+    projects = [user.project, Path(launch.options[-1])] if user.project else []
     for title, edit in _edits(user, launch, hosts):
-        draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file))
+        draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file, projects))
         draft.hosts += [title] if title not in draft.hosts else []
         was, is_out = draft.text, is_undone or edit.is_revoked
         if not draft.problem and not (is_out and draft.text == ""):
@@ -97,7 +98,10 @@ def _edits(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> Iter
         yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL, may_stay=True)
 
 
-def _draft(file: Path) -> _Draft:
+def _draft(file: Path, projects: Iterable[Path]) -> _Draft:
+    """The file as it is. A link out of one of these projects is not followed: a repository may carry it."""
+    if any(file.is_relative_to(one) and not real_path(file).is_relative_to(real_path(one)) for one in projects):
+        return _Draft(None, "", problem="a symbolic link leads out of the project there; remove the link")
     try:
         before = bytes_of(file)
         return _Draft(before, (before or b"").decode("utf-8"))

@@ -21,9 +21,14 @@ class Unclear(SilicaError):
     """A file cannot be understood, or not be changed safely: it is left as it is. The message says why."""
 
 
+def real_path(file: Path) -> Path:
+    """Where a file is, through symbolic links; of one that leads to itself, the link."""
+    return Path(os.path.realpath(file))
+
+
 def bytes_of(file: Path) -> bytes | None:
     """What is in a file, through symbolic links; `None` if it does not exist."""
-    real = Path(os.path.realpath(file))
+    real = real_path(file)
     found = lstat(real)
     if found is None:
         return None
@@ -36,13 +41,13 @@ def bytes_of(file: Path) -> bytes | None:
 
 def why_unwritable(file: Path) -> str:
     """Why a file must not be replaced, although its folder might allow it."""
-    found = lstat(Path(os.path.realpath(file)))
+    found = lstat(real_path(file))
     return "it is read-only" if found and not found.st_mode & 0o222 else ""
 
 
 def write(file: Path, data: bytes | None) -> None:
     """Replaces the bytes of a file, through symbolic links, keeping its mode; or deletes it."""
-    real = Path(os.path.realpath(file))
+    real = real_path(file)
     if data is None:
         real.unlink(missing_ok=True)
         return

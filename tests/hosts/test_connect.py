@@ -391,6 +391,24 @@ def test_folders_that_a_user_has_moved_are_found(tmp_path: Path) -> None:
     assert "silica-memory" in (tmp_path / "cx/config.toml").read_text()
 
 
+def test_no_link_leads_out_of_a_project_that_is_connected(home: Path) -> None:
+    project, victim = home / "boats", home / "victim"
+    lay(victim, {"theirs.json": "{}"})
+    project.mkdir()
+    (project / ".mcp.json").symlink_to(victim / "theirs.json")
+    for name in (".cursor", ".claude", ".vscode", ".silica"):
+        (project / name).symlink_to(victim)
+    launch = Launch(PROGRAM, ("--project", str(project)), "silica-project-memory", "linux")
+    user = user_at(home, project=project)
+    before = found(victim)
+    applied = apply(plan(user, launch, HOSTS))
+    assert {one.problem for one in applied if one.file.relative_to(project).parts[0] in (".mcp.json", ".cursor")} == {
+        "a symbolic link leads out of the project there; remove the link"
+    }
+    undo(user, launch, HOSTS)
+    assert found(victim) == before and (project / ".cursor").is_symlink()
+
+
 def test_a_project_gets_files_of_its_own_and_its_memory_stays_out_of_the_repository(home: Path) -> None:
     project = home / "boats"
     project.mkdir()
