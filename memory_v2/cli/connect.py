@@ -88,7 +88,7 @@ def init(
         changes = plan(user, launch, hosts)
         if is_allowed is None and is_applied and is_asked(yes=as_json):
             allowing = plan(user, replace(launch, is_allowed=True), hosts)
-            asking = [one for one, other in zip(allowing, changes, strict=True) if one.after != other.after]
+            asking = [new for new, old in zip(allowing, changes, strict=True) if new.after != old.after]
             if titles := ", ".join(dict.fromkeys(title for change in asking for title in change.hosts)):
                 question = (
                     f"May agents ({titles}) use all tools of the memory without asking each time? Each can be undone"

@@ -208,7 +208,7 @@ def replace(memory: Memory, path: str, old: str, new: str, source: str | None, d
       silica memory replace people "Ada keeps the books. " ""
     """
     result = memory.replace_text(path, old, new, source=source, date=date)
-    words = " → ".join(plain(shorten(words, 60)) for words in (old, new or "(nothing)"))
+    words = " → ".join(plain(shorten(said, 60)) for said in (old, new or "(nothing)"))
     yield from changed(result, _stored(memory, result), f"  {words}")
 
 
