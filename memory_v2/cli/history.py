@@ -206,7 +206,6 @@ def undo(memory: Memory, revision: str | None, yes: Yes = False) -> Iterator[Out
       silica memory undo
       silica memory undo 3fa09c --yes
     """
-    memory.entries.store.pick_up_last()  # it may be what is to be undone
     newest = (one for one in memory.history() if one.is_next)  # what `Memory.undo` undoes if no operation is named
     operation = memory.show(revision)[0] if revision not in (None, "last") else next(newest, None)
     if operation is None:

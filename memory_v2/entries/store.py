@@ -264,11 +264,15 @@ class EntryStore:
         return self._record(new) if new else 0
 
     def pick_up_last(self) -> None:
-        """Brings what was captured after the newest revision into the history, the last one as a revision of its own,
-        so that undoing takes back what was done last, and nothing that came before other operations."""
-        recorded = self.storage.recorded_at()
-        known = {path: self.storage.get_modified_time(path) for path in self._unrecorded(ENTRIES)}
-        times = {path: at for path, at in known.items() if recorded is None or at >= recorded}
+        """Brings what was captured after the operation that an undo would undo into the history, the last one as a
+        revision of its own, so that undoing takes back what was done last."""
+        if not (new := self._unrecorded(ENTRIES)):
+            return
+        from memory_v2.operations.history import next_undo_at  # start-up: a capture needs none of it
+
+        since = next_undo_at(self.storage)
+        known = {path: self.storage.get_modified_time(path) for path in new}
+        times = {path: at for path, at in known.items() if since is None or at >= since}
         if not times:
             return
         last = max(times, key=lambda path: (times[path], path))

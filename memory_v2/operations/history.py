@@ -366,7 +366,8 @@ def _brought(
 
 def _history(context: Context) -> History:
     recorded = context.storage.history
-    if not recorded.begun and context.storage.list_files():
+    has_any = recorded.begun and next(recorded.revisions(), None)  # of a bucket, `begun` may be of a moment ago
+    if not has_any and context.storage.list_files():
         try:
             context.storage.begin(context.now())
         except StorageError as error:  # a read-only disk must not stop readers
@@ -391,6 +392,12 @@ def _newest(recorded: History) -> PastOperation:
     if (newest := next((past for past in _operations(recorded) if past.is_next), None)) is None:
         raise NotAllowed("there is nothing to undo")
     return newest
+
+
+def next_undo_at(storage: MemoryStorage) -> datetime | None:
+    """When the operation was recorded that an undo without an id would undo; `None` if there is none."""
+    newest = next((past for past in _operations(storage.history) if past.is_next), None)
+    return storage.recorded_at(newest.revisions[0]) if newest else None
 
 
 def _find(recorded: History, revision: str) -> PastOperation:

@@ -49,14 +49,35 @@ _FRAME = (
     "later session should know.\n",
     "</silica-memory>\n",
 )
-_INVISIBLE = r"[^\w<＜﹤>]*"
-_LETTERS = (f"(?:{letter}|[^\\W\\x00-\\x7f])" for letter in "silicamemory")
-_TAG = re.compile(f"[<＜﹤](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
+_ALIKE = {
+    "a": "4аα",
+    "c": "сϲ",
+    "e": "3еε",
+    "g": "9ɡց",
+    "i": "1lіι",
+    "l": "1iӏ",
+    "o": "0оο",
+    "p": "рρ",
+    "s": "5ѕ",
+    "y": "уγ",
+}
+"""Of letters, what looks like them besides their forms of other widths and styles."""
+_STYLED = "\uff21-\uff5a\U0001d400-\U0001d7ff"
+_LETTER = {letter: f"[{letter}{_ALIKE.get(letter, '')}{_STYLED}]" for letter in "silcameorypg"}
+_INVISIBLE = r"(?:[^\w<＜﹤˂>]|_)*"
+_LETTERS = (
+    "(?:m|rn|[^\\W\\x00-\\x7f])" if each == "m" else f"(?:{_LETTER[each]}|[^\\W\\x00-\\x7f])" for each in "silicamemory"
+)
+_TAG = re.compile(f"[<＜﹤˂](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
 """What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it, and letters
-of other scripts for those that look like them."""
+of other scripts and digits for those that look like them."""
 _NEAR = r"[^\w\n]{0,9}"
+_BEFORE = r"[^\w\n]{0,60}"
+_DASH = "[-˗־‐-―−⁃─━➖﹘﹣－]"
 _HEADER = re.compile(
-    rf"(?<![^\n\r\x0b\x0c\x85\u2028\u2029])(?={_NEAR}[-‐‑‒–—―−]{_NEAR}[-‐‑‒–—―−]{_NEAR}{_NEAR.join('page')})", re.I
+    rf"(?<![^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?={_BEFORE}{_NEAR.join(_LETTER[each] for each in 'page')})"
+    rf"(?={_BEFORE}?(?:[⸺⸻]|{_DASH}{_BEFORE}?{_DASH}))",
+    re.I,
 )
 """What a reader could take for the line above a page."""
 _SAID = re.compile(rf"\*(?:Source: .* · |Said on )({DAY})\*")

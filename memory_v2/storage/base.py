@@ -241,8 +241,8 @@ class MemoryStorage(Protocol):
         """Records external edits of these pages, and returns the id of their revision; empty if there are none, and
         before the history has begun."""
 
-    def recorded_at(self) -> datetime | None:
-        """When the newest revision was recorded, as exactly as is known; `None` if there is none."""
+    def recorded_at(self, revision: Revision) -> datetime:
+        """When a revision was recorded, as exactly as is known."""
 
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """Records entries that were created outside of a change, as this revision; those that are recorded already, or

@@ -184,8 +184,8 @@ class OverlayStorage(MemoryStorage):
     def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
         """Nothing is left over."""
 
-    def recorded_at(self) -> datetime | None:
-        return self._storage.recorded_at()
+    def recorded_at(self, revision: Revision) -> datetime:
+        return self._storage.recorded_at(revision)
 
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         """Nothing is recorded."""

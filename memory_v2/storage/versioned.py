@@ -180,9 +180,8 @@ class VersionedStorage(MemoryStorage):
                 return ""
             return self._record_external(self._stored(pages), now)
 
-    def recorded_at(self) -> datetime | None:
-        newest = next(self.history.revisions(), None) if self.history.begun else None
-        return newest.when if newest else None
+    def recorded_at(self, revision: Revision) -> datetime:
+        return revision.when
 
     def record_created(self, paths: Iterable[str], revision: Revision) -> bool:
         with self.lock():

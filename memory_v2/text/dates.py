@@ -76,9 +76,11 @@ def find_dates(text: str) -> list[tuple[Span, int, int]]:
 
 MAX_LINE = 400
 """Up to how many characters a text is taken for a line, of which many are kept."""
+KEPT = 10_000
+"""Of how many lines the dates are kept: more than a page may have that is about to be divided."""
 
 
-@lru_cache(4096)
+@lru_cache(KEPT)
 def _of_a_line(text: str) -> Sequence[tuple[Span, int, int]]:
     """The dates of a line, which is read again when its page is divided, described and indexed."""
     return _found(text)
@@ -109,7 +111,7 @@ def leading_date(text: str) -> Span | None:
     return _leading(text[:4000].lstrip().partition("\n")[0][:200])
 
 
-@lru_cache(4096)  # each text of an index is asked for its own day, and for the day that it speaks of
+@lru_cache(KEPT)  # each text of an index is asked for its own day, and for the day that it speaks of
 def _leading(line: str) -> Span | None:
     if not may_have_year(line):
         return None

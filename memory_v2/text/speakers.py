@@ -20,8 +20,8 @@ _NOUNISH = (
     *("tion", "sion", "ment", "ments", "ness", "ity", "ing"),
     *("ción", "ção", "dad", "dade", "té", "ung", "keit", "heit"),
 )
-KEPT = 2_000
-"""Of how many lines and names it is kept what they look like: the lines of a page are looked at twice."""
+KEPT = 10_000
+"""Of how many lines and names it is kept what they look like: the lines of a page are looked at several times."""
 _LABEL = 20
 """How far a colon is from the start of a message, in characters, with list marker and emphasis."""
 _PARTICLES = frozenset(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2 import InvalidSetting, InvalidText, Memory, StorageError
+from memory_v2 import InvalidSetting, InvalidText, Memory, NotAllowed, StorageError
 from memory_v2.entries.capture import BATCH
 from memory_v2.entries.entry import Decay, Reference
 from memory_v2.storage.local.storage import LocalStorage
@@ -282,6 +282,22 @@ def test_undo_takes_back_a_write_before_what_was_captured_ahead_of_it(memory: Me
     memory.undo()
     assert not memory.storage.exists("towns")
     assert [entry.id for entry in memory.entries.list_entries()] == [ahead]
+    memory.undo()
+    assert memory.entries.list_entries() == []
+    with pytest.raises(NotAllowed, match="nothing to undo"):
+        memory.undo()
+
+
+def test_undo_goes_on_with_the_newest_capture_once_what_followed_it_is_undone(memory: Memory) -> None:
+    first = memory.entries.capture("Observation ahead of all.").id
+    assert memory.history()[0].first.kind == "capture"  # so this one is in the history
+    second = memory.entries.capture("Observation ahead of the write.").id
+    memory.write("Porto is on the Douro.", "towns")
+    memory.undo()
+    assert [entry.id for entry in memory.entries.list_entries()] == [first, second]
+    assert second in memory.history()[0].first.summary
+    memory.undo()
+    assert [entry.id for entry in memory.entries.list_entries()] == [first]
 
 
 def test_a_full_batch_is_brought_into_the_history_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -465,6 +465,25 @@ def test_a_page_that_was_read_is_not_read_again_before_it_is_replaced_unless_it_
     assert (folder / "memory.md").read_bytes() == b"own"
 
 
+def test_an_edit_between_the_last_look_and_the_replacing_stays_and_is_a_conflict(
+    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = storage.write("memory", b"old")
+    (folder / "own").write_bytes(b"own")
+    look = LocalStorage._expect
+
+    def look_and_edit(self: LocalStorage, path: str, expected: Expected) -> None:
+        look(self, path, expected)
+        (folder / "own").rename(folder / "memory.md")  # as editors save
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalStorage, "_expect", look_and_edit)
+        with pytest.raises(StorageConflict):
+            storage.write("memory", b"new", version)
+    assert files(folder) == ["memory.md"]
+    assert storage.read("memory").data == b"own"
+
+
 # The lock
 
 

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING
 
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
+from memory_v2.storage.history import Revision
 from memory_v2.storage.local.disk import (
+    exchange,
     explained,
     from_system,
     is_file,
     is_link,
     is_temporary,
+    is_untouched,
     leave_to_owner_above,
     lstat,
     make_folder,
@@ -132,7 +135,7 @@ class LocalStorage(VersionedStorage):
                     self._create(temporary, file, path)
                 else:
                     self._expect(path, expected)
-                    temporary.replace(file)
+                    self._replace(temporary, file, path, expected, found)
             finally:
                 with suppress(OSError):
                     temporary.unlink()
@@ -208,9 +211,10 @@ class LocalStorage(VersionedStorage):
                 sync_folder(new.parent)
                 sync_folder(self._prune(file.parent, self._folder))
 
-    def recorded_at(self) -> datetime | None:
-        branch = lstat(self._folder / METADATA / "history.git" / "refs" / "heads" / "main")  # git knows seconds only
-        return datetime.fromtimestamp(branch.st_mtime, UTC) if branch else super().recorded_at()
+    def recorded_at(self, revision: Revision) -> datetime:
+        objects = self._folder / METADATA / "history.git" / "objects"
+        commit = lstat(objects / revision.id[:2] / revision.id[2:])  # inside, git knows seconds only
+        return datetime.fromtimestamp(commit.st_mtime, UTC) if commit else super().recorded_at(revision)
 
     def unlisted_folders(self) -> dict[str, str]:
         return self._unlisted
@@ -332,6 +336,21 @@ class LocalStorage(VersionedStorage):
                 if lstat(file) is not None:
                     raise conflict(path, ABSENT) from None
                 temporary.replace(file)
+
+    def _replace(
+        self, temporary: Path, file: Path, path: str, expected: Expected, found: os.stat_result | None
+    ) -> None:
+        """Moves the new file into place of the one `found`. An edit made by hand since the last look, however short ago
+        that was, is put back, and is a conflict: people take no lock."""
+        if expected == ANY or not exchange(temporary, file):
+            temporary.replace(file)
+            return
+        there = lstat(temporary)
+        if is_untouched(found, there, time.time_ns()):
+            return
+        if not is_file(there) or version_of(read_bytes(temporary)) != expected:
+            exchange(temporary, file)
+            raise conflict(path, expected)
 
     def _prune(self, folder: Path, top: Path) -> Path:
         """Removes `folder` and its parents below `top` while they are empty; returns the first that remains."""
