@@ -9,6 +9,9 @@ RELEASE := .release/bin
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 2) * 3 // 2)')
 PACKAGES := clients/js/node_modules clients/n8n/node_modules tests/view/browser/node_modules
 
+# Tests start Python many times: what it has compiled is kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup test format lint types unit browser thorough record api demo demo-service marks contract images recording session release clean
 

@@ -88,8 +88,12 @@ def init(
         changes = plan(user, launch, hosts)
         if is_allowed is None and is_applied and is_asked(yes=as_json):
             allowing = plan(user, replace(launch, is_allowed=True), hosts)
-            if [change.after for change in allowing] != [change.after for change in changes]:
-                agreed = click.confirm("May agents use the memory without asking each time?", err=True)
+            asking = [new for new, old in zip(allowing, changes, strict=True) if new.after != old.after]
+            if titles := ", ".join(dict.fromkeys(title for change in asking for title in change.hosts)):
+                question = (
+                    f"May agents ({titles}) use all tools of the memory without asking each time? Each can be undone"
+                )
+                agreed = click.confirm(question, err=True)
                 changes = allowing if agreed else plan(user, replace(launch, is_allowed=False), hosts)
         if is_applied:
             changes = apply(changes)

@@ -34,6 +34,7 @@ from memory_v2.memory import Memory
 from memory_v2.serialize import read_document
 from memory_v2.text.amounts import size
 from memory_v2.text.calendar import named_day
+from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode
 from memory_v2.tree.path import ROOT, misspelled, page_path
 
@@ -207,7 +208,8 @@ def replace(memory: Memory, path: str, old: str, new: str, source: str | None, d
       silica memory replace people "Ada keeps the books. " ""
     """
     result = memory.replace_text(path, old, new, source=source, date=date)
-    yield from changed(result, _stored(memory, result))
+    words = " → ".join(plain(shorten(said, 60)) for said in (old, new or "(nothing)"))
+    yield from changed(result, _stored(memory, result), f"  {words}")
 
 
 @verb()

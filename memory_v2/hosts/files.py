@@ -13,7 +13,7 @@ from pathlib import Path
 from memory_v2.errors import SilicaError
 from memory_v2.storage.local.disk import lstat, make_folder, new_temporary, read_bytes, store_bytes, sync_folder
 
-LINE_WIDTH = 160
+LINE_WIDTH = 1_000
 """Characters of a line of a diff that are shown: a file may be one line of a megabyte."""
 
 

@@ -57,7 +57,7 @@ CLAUDE_CODE = Host(
     "claude-code",
     "Claude Code",
     here=("{claude}", "{claude_json}/.claude.json"),
-    then="start a new session, and approve the server of a project, which Enter alone refuses; /mcp lists it",
+    then="start a new session; in a project, choose to approve the server (Enter alone refuses it); /mcp lists it",
     servers=("{claude_json}/.claude.json", "{project}/.mcp.json"),
     entry=_typed,
     hooks=("{claude}/settings.json", "{project}/.claude/settings.local.json"),  # the path is of this machine

@@ -181,7 +181,7 @@ def _said_elsewhere(project: str, storage: MemoryStorage, pages: Container[str])
         with suppress(PageNotFound, StorageError):
             page = parse_page(path, read(storage, path) if time.monotonic() < end else "")
             written = (page.last_updated or changed[path]).date().isoformat()
-            lines = page.body.splitlines()
+            lines = "".join(block.text for block in page.blocks if block.kind != "front matter").splitlines()
             for number, line in enumerate(lines):
                 if wanted <= _words(line) and not line.startswith("#") and not _SAID.search(line):
                     day = _day(lines[number:])

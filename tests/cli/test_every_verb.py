@@ -156,9 +156,7 @@ def test_what_cannot_be_taken_lightly_is_asked_about_on_a_terminal_only(full: Pr
     assert "]: " not in full.on_terminal(*asked, "--yes").text
 
 
-@pytest.mark.parametrize(
-    "call", ["read", "search word", "ls --json", "tree", "--help", "history", "blame", "trace last"]
-)
+@pytest.mark.parametrize("call", ["read", "search word", "ls --json", "--help", "trace last"])
 def test_a_reader_that_has_had_enough_hears_nothing(program: Program, call: str) -> None:
     program.done("write", "--mode", "append", "word word word.\n\n" * 2_000)
     command = [*PROGRAM, "memory", "--path", str(program.folder), *call.split()]

@@ -110,7 +110,9 @@ def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_reposito
     applied = init(hosts, "--apply", "--json", options=("--project", str(tree)))
     repository = str(hosts.home / "boats")
     assert applied.json["server"][-3:] == ["--project", repository, "mcp"]
-    assert "Claude Code: start a new session, and approve the server of a project" in applied.err  # Enter refuses it
+    assert (
+        "Claude Code: start a new session; in a project, choose to approve the server" in applied.err
+    )  # Enter refuses it
     assert (tree / ".mcp.json").is_file()
     assert not (hosts.home / "boats" / ".mcp.json").exists()
     assert (hosts.home / "boats" / ".silica" / ".gitignore").read_text() == "*\n"
@@ -124,7 +126,7 @@ def test_who_decides_is_written_down(hosts: Program) -> None:
 
 def test_a_terminal_is_asked_once_whether_agents_may_use_it_and_a_no_takes_that_back(hosts: Program) -> None:
     (hosts.home / ".gemini").mkdir()
-    question = "May agents use the memory without asking each time?"
+    question = "May agents (Claude Code, Gemini CLI) use all tools of the memory without asking each time?"
 
     def asked(*args: str, answer: bytes = b"") -> tuple[bool, object, object]:
         ended = hosts.on_terminal("init", "--apply", *args, columns=300, keys=(b"]: ", answer))

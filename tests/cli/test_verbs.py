@@ -409,3 +409,11 @@ def test_a_folder_of_other_files_is_not_told_to_be_well(program: Program) -> Non
     for page in ([], ["projects/silica"]):
         read = program.quick("read", *page)
         assert (read.code, "'; the folder has files that are no pages: " in read.err) == (3, True)
+
+
+def test_replacing_says_which_words_became_which(program: Program) -> None:
+    program.quick("write", "--to", "boats", "The keel is\nof oak.")
+    first, second = program.quick("replace", "boats", "is\nof oak", "is of elm").text.splitlines()
+    assert first.startswith("boats \u00b7 ")
+    assert second == "  is of oak \u2192 is of elm"
+    assert program.quick("replace", "boats", " of elm", "").text.endswith("  of elm \u2192 (nothing)\n")

@@ -195,3 +195,10 @@ def test_many_pages_leave_room_for_the_newest_on_the_root(tmp_path: Path) -> Non
     assert found.count("- On day") > 30
     assert found.count("- [[boats/") > 30
     assert "\n- On day 399 the tide was 0 metres.\n" in found
+
+
+def test_what_other_pages_say_of_the_project_is_no_front_matter(tmp_path: Path) -> None:
+    shop = "---\ntags: kettle, shop\n---\n\n# Shop\n\nThe shop sells the kettle.\n"
+    found = laid(tmp_path, projects__kettle="# Kettle\n\nBoils.\n", shop=shop).context(project="kettle").text
+    assert "The shop sells the kettle." in found
+    assert "tags" not in found
