@@ -100,7 +100,7 @@ def _edits(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> Iter
 
 def _draft(file: Path, projects: Iterable[Path]) -> _Draft:
     """The file as it is. A link out of one of these projects is not followed: a repository may carry it."""
-    if any(file.is_relative_to(one) and not real_path(file).is_relative_to(real_path(one)) for one in projects):
+    if any(file.is_relative_to(top) and not real_path(file).is_relative_to(real_path(top)) for top in projects):
         return _Draft(None, "", problem="a symbolic link leads out of the project there; remove the link")
     try:
         before = bytes_of(file)

@@ -318,8 +318,12 @@ seconds, and nobody has asked for it."""
 
 
 def move_pages(draft: Draft, moved: dict[str, str]) -> None:
-    """Stages these pages at their new paths (old → new), and the links to them."""
+    """Stages these pages at their new paths (old → new), and the links to them. Raises `StorageConflict` if a page has
+    come to a new path since the index looked."""
     pages = [draft.page(source) for source in moved]
+    for target in moved.values():
+        if target not in moved:
+            draft.expect_absent(target)
     for source in moved:
         draft.remove(source)
     for page in pages:

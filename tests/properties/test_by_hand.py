@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 
-from memory_v2.errors import SilicaError
+from memory_v2.errors import PageExists, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.operations.results import Result, SplitResult, WriteResult
+from memory_v2.storage.base import Stored
 from memory_v2.storage.local.storage import LocalStorage
 from tests.cli.program import Program
 from tests.effort import effort
@@ -68,15 +70,27 @@ TOOLS: dict[str, Callable[[random.Random, str], tuple[str, dict[str, str]]]] = {
 
 
 class AttentiveStorage(LocalStorage):
-    """A folder in which something is done by hand just before an operation takes the lock."""
+    """A folder in which something is done by hand just before an operation takes the lock, or takes it once more."""
 
     by_hand: Callable[[], None] | None = None
+    locks_before = 0
+    """How often the lock is taken before that."""
+    dropped = ""
+    """A page that is dropped by hand just before it is looked for, once."""
+
+    def read(self, path: str) -> Stored:
+        if path == self.dropped:
+            self.dropped = ""
+            drop(Path(self.where), path)
+        return super().read(path)
 
     @contextmanager
     def lock(self, wait: bool = True) -> Iterator[None]:
         if wait and (act := self.by_hand):
-            self.by_hand = None
-            act()
+            self.locks_before -= 1
+            if self.locks_before < 0:
+                self.by_hand = None
+                act()
         with super().lock(wait):
             yield
 
@@ -151,6 +165,7 @@ def play(memory: Memory, hand: Hand, names: list[str], do: Do, seed: int) -> Non
         if rng.random() < 0.5:
             hand.act()
         storage.by_hand = hand.act if rng.random() < 0.4 else None
+        storage.locks_before = rng.randrange(3)
         name = rng.choice(names)
         where = f"seed {seed}, step {step}, {name}"
         result = do(name, rng, f"The fact {seed * 100 + step} is about a river.")
@@ -200,3 +215,41 @@ def test_what_is_typed_stays_whatever_is_done_around_it_over_mcp(seed: int, tmp_
     storage = AttentiveStorage(folder)
     with Memory(storage) as memory:
         play(memory, Hand(folder, random.Random(seed)), list(TOOLS), by_mcp(memory), seed)
+
+
+ONTO: dict[str, tuple[str, Callable[[Memory], Result]]] = {
+    "rename": ("dam", lambda memory: memory.rename("weir", "dam")),
+    "rename below": ("dam/log", lambda memory: memory.rename("weir", "dam")),
+    "rename_folder": ("dams/wheels", lambda memory: memory.rename_folder("mill", "dams")),
+    "create": ("dam", lambda memory: memory.create("dam", "# Dam\n\nMade.\n")),
+    "write": ("dam", lambda memory: memory.write("The dam is new.", "dam")),
+    "append": ("dam", lambda memory: memory.write("The dam is new.", "dam", "append")),
+}
+"""What makes a page, and which page that is."""
+
+
+def drop(folder: Path, path: str) -> None:
+    file = folder / f"{path}.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("# By hand\n\nThe heron is back.\n")
+
+
+@pytest.mark.parametrize("locks", [None, *range(3)])
+@pytest.mark.parametrize("name", ONTO)
+def test_a_page_that_is_dropped_while_another_is_put_in_its_place_stays(
+    name: str, locks: int | None, tmp_path: Path
+) -> None:
+    storage = AttentiveStorage(tmp_path)
+    path, act = ONTO[name]
+    with Memory(storage) as memory:
+        for page in ("weir", "weir/log", "mill/wheels"):
+            memory.write("The weir was built in 1961.", page)
+        memory.list_files()
+        if locks is None:
+            storage.dropped = path
+        else:
+            storage.by_hand, storage.locks_before = partial(drop, tmp_path, path), locks
+        with suppress(PageExists):
+            act(memory)
+    if not storage.dropped and not storage.by_hand:
+        assert "The heron is back." in (tmp_path / f"{path}.md").read_text()

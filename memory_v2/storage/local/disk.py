@@ -73,10 +73,10 @@ def replace_bytes(file: Path, data: bytes) -> None:
     sync_folder(file.parent)
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Gives two files each other's names, at once; `False` if the system or the disk cannot, or one is not there."""
     swap = _exchanging()
-    return swap is not None and swap(os.fsencode(one), os.fsencode(other)) == 0
+    return swap is not None and swap(os.fsencode(first), os.fsencode(second)) == 0
 
 
 @cache
@@ -88,9 +88,9 @@ def _exchanging() -> Callable[[bytes, bytes], int] | None:
     library, here = ctypes.CDLL(None), -100
     if sys.platform == "darwin":
         function = getattr(library, "renamex_np", None)
-        return function and (lambda one, other: function(one, other, 2))
+        return function and (lambda first, second: function(first, second, 2))
     function = getattr(library, "renameat2", None)
-    return function and (lambda one, other: function(here, one, here, other, 2))
+    return function and (lambda first, second: function(here, first, here, second, 2))
 
 
 def to_system(name: str) -> str:
