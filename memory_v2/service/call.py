@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from fastapi import Request, Response
+from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
 from memory_v2.agent.operation import asked_by
@@ -29,6 +30,8 @@ from memory_v2.service.together import TakesLong
 IDEMPOTENCY_SECONDS = 86_400
 """How long the answer to an Idempotency-Key is kept, in seconds."""
 MEGABYTE = 1_000_000
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 @dataclass
@@ -90,18 +93,17 @@ class Call:
 
 def etag(document: Any) -> str:
     """A strong ETag: of equal documents equal, of different ones different."""
-    text = json.dumps(document, sort_keys=True, ensure_ascii=False)
-    return f'"{hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
+    return f'"{hashlib.sha256(_SORTED(document).encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
 
 
 def encoded(document: Any) -> bytes:
     """A document as it is sent."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _COMPACT(document).encode("utf-8", "surrogatepass")
 
 
 def size_of(document: Any) -> int:
     """The bytes that a document counts for."""
-    return len(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return len(to_json(document))
 
 
 def begun(request: Request, scope: str, operation: str) -> tuple[Caller, Parts]:

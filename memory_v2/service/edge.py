@@ -14,7 +14,7 @@ from ipaddress import IPv6Address
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_v2.service.access import TIERS, Caller
@@ -47,7 +47,8 @@ class Edge:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update({"X-Request-Id": state["request_id"], **state["limits"]})
+                added = {"x-request-id": state["request_id"], **state["limits"]}
+                message["headers"] += [(name.encode(), value.encode()) for name, value in added.items()]
             await send(message)
 
         try:
@@ -59,7 +60,7 @@ class Edge:
             if problem is None:
                 problem = Problem("INTERNAL_ERROR")
                 trace = "".join(traceback.format_exception(error))
-                self._parts.log.error("fault", request_id=state["request_id"], status="error", traceback=trace)
+                self._parts.log.write("ERROR", "fault", request_id=state["request_id"], status="error", traceback=trace)
             if not status:
                 await send_problem(problem, state["request_id"], Headers(scope=scope), answer)
         finally:
@@ -85,7 +86,7 @@ class Edge:
             "http_status": status,
             "request_id": state["request_id"],
         }
-        (self._parts.log.error if status >= 500 else self._parts.log.info)(operation, **line)
+        self._parts.log.write("ERROR" if status >= 500 else "INFO", operation, **line)
         if self._parts.tracing:
             self._parts.tracing.record(operation, line, Headers(scope=scope), time.time_ns() - int(seconds * 1e9))
 
@@ -124,8 +125,8 @@ async def admitted(parts: Parts, caller: Caller) -> dict[str, str]:
     taken = await parts.limiter.take(caller.key_id, limit)
     reset = max(1, math.ceil(taken.reset))
     headers = {
-        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW:.0f}',
-        "RateLimit": f'"minute";r={taken.remaining};t={reset}',
+        "ratelimit-policy": f'"minute";q={limit};w={WINDOW:.0f}',
+        "ratelimit": f'"minute";r={taken.remaining};t={reset}',
     }
     if not taken.allowed:
         retry = {**headers, "Retry-After": str(reset)}

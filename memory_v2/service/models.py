@@ -68,20 +68,20 @@ class Source(Strict):
 class Data(Strict):
     """What an entry says."""
 
-    content: Document = {}
-    meta_tags: Tags = []
-    references: list[Annotated[str, Field(max_length=255)]] = Field(default=[], max_length=100)
+    content: Document = Field(default_factory=dict)
+    meta_tags: Tags = Field(default_factory=list)
+    references: list[Annotated[str, Field(max_length=255)]] = Field(default_factory=list, max_length=100)
 
 
 class NewEntry(Strict):
     """A memory entry to create; `ttl` in seconds is that of its level by default, and longterm has none."""
 
-    source: Source = Source()
+    source: Source = Field(default_factory=Source)
     level: Level = "working"
     data: Data
     ttl: Annotated[int, Field(ge=1, le=31_536_000)] | None = None
     visibility: Visibility = "shared"
-    authorized_agents: list[Name] = Field(default=[], max_length=100)
+    authorized_agents: list[Name] = Field(default_factory=list, max_length=100)
 
 
 class MemoryEntry(NewEntry):
@@ -107,33 +107,33 @@ class EntryList(Strict):
 class Immediate(Open):
     """What a session is about now; kept for 24 hours."""
 
-    current_focus: Document = {}
-    working_set: Document = {}
-    active_agents: list[Any] = []
+    current_focus: Document = Field(default_factory=dict)
+    working_set: Document = Field(default_factory=dict)
+    active_agents: list[Any] = Field(default_factory=list)
 
 
 class Working(Open):
     """What a session has found out; kept for 7 days."""
 
-    project_state: Document = {}
-    discovered_patterns: list[Any] = []
-    key_decisions: list[Any] = []
+    project_state: Document = Field(default_factory=dict)
+    discovered_patterns: list[Any] = Field(default_factory=list)
+    key_decisions: list[Any] = Field(default_factory=list)
 
 
 class References(Open):
     """What a session refers to."""
 
-    files: list[Any] = []
-    previous_sessions: list[Any] = []
-    related_agents: list[Any] = []
+    files: list[Any] = Field(default_factory=list)
+    previous_sessions: list[Any] = Field(default_factory=list)
+    related_agents: list[Any] = Field(default_factory=list)
 
 
 class Context(Strict):
     """The three parts of a context."""
 
-    immediate: Immediate = Immediate()
-    working: Working = Working()
-    references: References = References()
+    immediate: Immediate = Field(default_factory=Immediate)
+    working: Working = Field(default_factory=Working)
+    references: References = Field(default_factory=References)
 
 
 class Metadata(Open):
@@ -148,10 +148,10 @@ class ContextPackage(Strict):
     """The context of a session. Without a `session_id`, that of the path or of the header X-Memory-Session."""
 
     session_id: Name | None = None
-    context: Context = Context()
-    metadata: Metadata = Metadata()
+    context: Context = Field(default_factory=Context)
+    metadata: Metadata = Field(default_factory=Metadata)
     visibility: Visibility = "shared"
-    authorized_agents: list[Name] = Field(default=[], max_length=100)
+    authorized_agents: list[Name] = Field(default_factory=list, max_length=100)
 
 
 class From(Strict):

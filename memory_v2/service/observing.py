@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
-import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
@@ -31,22 +32,15 @@ class Metrics:
         )
 
 
-def request_log(stream: TextIO | None = None) -> Any:
-    """A logger whose lines have the members of the specification: timestamp, level, service, operation, …"""
-    return structlog.wrap_logger(
-        structlog.PrintLogger(stream or sys.stderr),
-        processors=[
-            structlog.processors.add_log_level,
-            _spelled,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer(),
-        ],
-        cache_logger_on_first_use=True,
-        service="memory-api",
-    )
+class RequestLog:
+    """Writes lines with the members of the specification: timestamp, level, service, operation, …"""
 
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
 
-def _spelled(_: Any, __: str, line: Any) -> Any:
-    line["level"] = line["level"].upper()
-    line["operation"] = line.pop("event")
-    return line
+    def write(self, level: str, operation: str, **members: Any) -> None:
+        """A line, at once."""
+        moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = {"timestamp": moment, "level": level, "service": "memory-api", "operation": operation, **members}
+        self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()

@@ -51,6 +51,6 @@ class ServiceOptions:
 
 def check_installed() -> None:
     """Raises `InvalidSetting` if the extra is missing."""
-    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "structlog", "prometheus_client", "jsonpatch", "redis")
+    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "prometheus_client", "jsonpatch", "redis")
     if missing := [package for package in needed if find_spec(package) is None]:
         raise InvalidSetting(f"the service needs the package {missing[0]}, which is not installed: {INSTALL}")

@@ -6,14 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from memory_v2.service.cache import Cache, StampsInMemory
 from memory_v2.service.feed import Feed
 from memory_v2.service.keys import Keys
 from memory_v2.service.limits import Limiter, LimiterInMemory
 from memory_v2.service.memories import Memories
-from memory_v2.service.observing import Metrics, request_log
+from memory_v2.service.observing import Metrics, RequestLog
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.redis_tier import RedisTier
 from memory_v2.service.space import Space
@@ -33,7 +32,7 @@ class Parts:
     limiter: Limiter
     feed: Feed
     metrics: Metrics
-    log: Any
+    log: RequestLog
     redis: RedisTier | None = None
     tracing: Tracing | None = None
     is_ending: bool = False
@@ -56,7 +55,7 @@ class Parts:
             redis.on_connect = cache.clear
             store.immediate, limiter = redis.immediate, redis
         memories = Memories(options.folder, options.model, options.s3)
-        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, request_log(), redis, tracing_from())
+        return cls(store, memories, Keys(store), cache, limiter, feed, metrics, RequestLog(), redis, tracing_from())
 
     def check(self) -> None:
         """Raises what an outage of a store raises."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import PydanticSerializationError
 from redis import RedisError
 from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -95,7 +96,7 @@ def problem_of(error: Exception) -> Problem | None:
         if isinstance(error, kind):
             hidden = code == "BACKEND_UNAVAILABLE"  # its words name files and hosts
             return Problem(code, "" if hidden else str(error))
-    if isinstance(error, (DataError, UnicodeEncodeError)):
+    if isinstance(error, (DataError, UnicodeEncodeError, PydanticSerializationError)):
         return Problem("VALIDATION_FAILED", "a text contains characters that cannot be stored")
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     if lost or isinstance(

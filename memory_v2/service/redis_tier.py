@@ -13,6 +13,7 @@ from typing import Any
 
 import redis
 import redis.asyncio
+from pydantic_core import to_json
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -140,7 +141,7 @@ class ImmediateInRedis(ImmediateRows):
         """Keeps values, by key, for so many seconds from now."""
         names: dict[str, tuple[str, int]] = {}
         for key, value in values.items():
-            text = json.dumps(value)
+            text = to_json(value)
             name = f"{self._namespace}:{self._transaction.tenant}:{key}:{uuid.uuid4().hex}"
             names[key], self._names[key], self._new[key] = (name, len(text)), name, value
             self.before.set(name, text, px=int(seconds * 1000))

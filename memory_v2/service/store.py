@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic_core import to_json
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -45,7 +46,7 @@ Clock = Callable[[], float]
 Record = dict[str, Any]
 EVERY_TENANT = "*"
 """No tenant's name: for the service's own work over all of them, in row-level security too."""
-POOL: Any = {"pool_timeout": 2, "pool_use_lifo": True}
+COMMON: Any = {"pool_timeout": 2, "pool_use_lifo": True, "json_serializer": lambda value: to_json(value).decode()}
 """The connection that was used last is the next one: each has statements and pages of its own at hand."""
 FLUSH = "SELECT pg_logical_emit_message(true, 'silica', '')"
 """What makes PostgreSQL flush its log, when it is committed by itself."""
@@ -401,7 +402,7 @@ class ImmediateRows:
 
     def set(self, values: Mapping[str, Any], seconds: float) -> None:
         """Keeps values, by key, for so many seconds from now."""
-        self._store({key: (value, len(json.dumps(value))) for key, value in values.items()}, seconds)
+        self._store({key: (value, len(to_json(value))) for key, value in values.items()}, seconds)
 
     def _store(self, values: Mapping[str, tuple[Any, int]], seconds: float) -> list[Any]:
         """Rows with these values and sizes; in PostgreSQL returns those that they replace."""
@@ -427,10 +428,11 @@ def _engine(url: str) -> Engine:
     if address.get_backend_name() != "sqlite":
         options = f"-c role={tables.ROLE} -c statement_timeout=5000 -c lock_timeout=2000"
         given = {"connect_timeout": 2, "options": options}
-        pool: Any = {**POOL, "pool_size": 10, "max_overflow": 10}
-        return create_engine(address, **pool, connect_args=given, isolation_level="AUTOCOMMIT")
+        return create_engine(
+            address, **COMMON, pool_size=10, max_overflow=10, connect_args=given, isolation_level="AUTOCOMMIT"
+        )
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(address, **POOL, pool_size=20, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(address, **COMMON, pool_size=20, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:

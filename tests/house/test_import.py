@@ -21,7 +21,6 @@ HEAVY = (
     "sqlalchemy",
     "psycopg",
     "redis",
-    "structlog",
     "rich",
     "vcr",
     "httpx",

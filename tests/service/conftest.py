@@ -19,7 +19,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from memory_v2.service import parts as service_parts
-from memory_v2.service.observing import request_log
+from memory_v2.service.observing import RequestLog
 from tests.service.running import HOST, Running, running
 
 SERVER = os.environ.get("SILICA_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -109,7 +109,7 @@ def shared(
 ) -> Iterator[Running]:
     """One server for the tests that do not disturb others; each test takes sessions and agents of its own."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(service_parts, "request_log", lambda: request_log(log))
+        patched.setattr(service_parts, "RequestLog", lambda: RequestLog(log))
         folder = tmp_path_factory.mktemp("service")
         if request.param == "embedded":
             with running(folder) as service:

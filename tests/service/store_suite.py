@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from memory_v2.service import tables
+from memory_v2.service.problem import problem_of
 from memory_v2.service.statements import EVENTS_LOCK
 from memory_v2.service.store import Store, Transaction
 from memory_v2.service.together import TakesLong
@@ -212,6 +213,12 @@ class StoreSuite:
         clock.now += 60
         with store.transaction("acme") as transaction:
             assert transaction.immediate.get("focus") is None
+
+    def test_a_text_that_is_no_unicode_is_refused(self, store: Store) -> None:
+        with pytest.raises(ValueError) as refused, store.transaction("acme") as transaction:
+            transaction.immediate.set({"focus": "\udc80"}, 60)
+        problem = problem_of(refused.value)
+        assert problem is not None and problem.code == "VALIDATION_FAILED"
 
     def test_bytes_of_what_has_ended_count_no_more(self, store: Store, clock: FakeClock) -> None:
         with store.transaction("acme") as transaction:
