@@ -217,7 +217,7 @@ def _notices(hits: NoteHits, notes: Notes, most: int) -> Iterator[Notice]:
         yield Notice("nothing found")
     elif not hits.answered:
         more = " (--all shows more)" if len(hits) > most else ""
-        yield Notice(f"the notes do not answer this; these are the nearest places{more}")
+        yield Notice(f"the notes do not seem to answer this; these are the nearest places{more}")
 
 
 @notes_verb(Notes.graph)

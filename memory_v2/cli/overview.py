@@ -103,7 +103,7 @@ def search(
         yield from [nothing] if any(memory.entries.store.places()) else (list(how_to_begin(memory)) or [nothing])
     elif not results.answered:
         more = "" if as_json or len(shown) == len(results) else " (--all shows more)"
-        yield Notice(f"the memory does not answer this; these are the nearest places{more}")
+        yield Notice(f"the memory does not seem to answer this; these are the nearest places{more}")
     elif results.verdict == "perhaps":
         yield Notice("perhaps an answer: no place tells all that is asked for")
     yield from degraded(results)

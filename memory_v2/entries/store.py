@@ -268,9 +268,10 @@ class EntryStore:
         revision of its own, so that undoing takes back what was done last."""
         if not (new := self._unrecorded(ENTRIES)):
             return
-        from memory_v2.operations.history import next_undo_at  # start-up: a capture needs none of it
+        from memory_v2.operations.history import next_undo  # start-up: a capture needs none of it
 
-        since = next_undo_at(self.storage)
+        newest = next_undo(self.storage.history)
+        since = self.storage.recorded_at(newest.revisions[0]) if newest else None
         known = {path: self.storage.get_modified_time(path) for path in new}
         times = {path: at for path, at in known.items() if since is None or at >= since}
         if not times:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import GenericAlias
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -215,7 +217,13 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else [getattr(value, field.name) for field in fields(value)]
+    return value.isoformat() if isinstance(value, date) else _values_of(value.__class__)(value)
+
+
+@cache
+def _values_of(cls: Any) -> Callable[[Any], Sequence[Any]]:
+    """What gives the values of the fields of a dataclass, which has two or more."""
+    return attrgetter(*(field.name for field in fields(cls)))
 
 
 def _reader(hint: Any) -> Callable[[Any], Any]:

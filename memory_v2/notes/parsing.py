@@ -166,6 +166,8 @@ def _units(reader: _Reader, kind: Kind, start: int, end: int) -> Iterator[Unit]:
 
 
 def _unit(reader: _Reader, kind: Kind, text: str, start: int, end: int, is_done: bool | None = None) -> Unit:
+    if not (reader.open or reader.leads):
+        return Unit(kind, text, start, end, (), is_done)
     above = tuple(one.unit for one in reader.open if one.unit is not None)
     leads = filter(None, [*reader.leads, reader.head if kind == "row" else ""])
     return Unit(kind, text, start, end, tuple(dict.fromkeys(leads)), is_done, above)

@@ -152,7 +152,9 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
     """The result of undoing, and whether it was a split that was undone."""
     recorded = _history(context)
     refresh(context)
-    operation = _newest(recorded) if revision is None else _find(recorded, revision)
+    operation = next_undo(recorded) if revision is None else _find(recorded, revision)
+    if operation is None:
+        raise NotAllowed("there is nothing to undo")
     if operation.is_beginning:
         raise NotAllowed(f"{operation.id} is where the history begins; there is nothing before it to go back to")
     if operation.undone_by:
@@ -388,16 +390,9 @@ def _operations(recorded: History) -> list[PastOperation]:
     return [PastOperation(tuple(group), undone.get(name, "")) for name, group in groups.items()]
 
 
-def _newest(recorded: History) -> PastOperation:
-    if (newest := next((past for past in _operations(recorded) if past.is_next), None)) is None:
-        raise NotAllowed("there is nothing to undo")
-    return newest
-
-
-def next_undo_at(storage: MemoryStorage) -> datetime | None:
-    """When the operation was recorded that an undo without an id would undo; `None` if there is none."""
-    newest = next((past for past in _operations(storage.history) if past.is_next), None)
-    return storage.recorded_at(newest.revisions[0]) if newest else None
+def next_undo(recorded: History) -> PastOperation | None:
+    """The operation that an undo without an id undoes; `None` if there is none."""
+    return next((past for past in _operations(recorded) if past.is_next), None)
 
 
 def _find(recorded: History, revision: str) -> PastOperation:
