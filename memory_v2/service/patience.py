@@ -11,8 +11,9 @@ import os
 import socket
 import threading
 import time
-from typing import Any
+from typing import Any, Self
 
+import psycopg
 from sqlalchemy import Connection, Engine, event
 
 ANSWER_SECONDS = 6.0
@@ -27,9 +28,10 @@ class Patience:
     def __init__(self, engine: Engine) -> None:
         self._since: dict[Any, float] = {}
         self._closed = threading.Event()
-        for name in ("before_cursor_execute", "commit", "rollback"):
+        cursor = self._cursor()
+        event.listen(engine, "connect", lambda connection, _: setattr(connection, "cursor_factory", cursor))
+        for name in ("commit", "rollback"):
             event.listen(engine, name, lambda connection, *_: self._begin(_driver(connection)))
-        event.listen(engine, "after_cursor_execute", lambda connection, *_: self._end(_driver(connection)))
         event.listen(engine.pool, "reset", lambda connection, *_: self._begin(connection))
         event.listen(engine.pool, "checkin", lambda connection, *_: self._end(connection))
         threading.Thread(target=self._look, daemon=True).start()
@@ -37,6 +39,18 @@ class Patience:
     def close(self) -> None:
         """Watches no longer."""
         self._closed.set()
+
+    def _cursor(self) -> type[psycopg.Cursor[Any]]:
+        patience = self
+
+        class Watched(psycopg.Cursor[Any]):
+            def execute(self, *given: Any, **named: Any) -> Self:
+                patience._begin(self.connection)
+                super().execute(*given, **named)
+                patience._end(self.connection)
+                return self
+
+        return Watched
 
     def _begin(self, connection: Any) -> None:
         self._since[connection] = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import add
@@ -38,45 +37,38 @@ Statement = Select[Any] | Insert | Update | Delete
 
 
 class Prepared:
-    """A statement for values of these names. SQLite is asked directly: it answers in less time than SQLAlchemy takes
-    to pass that on."""
+    """A statement for values of these names. The driver is asked directly: it answers in less time than SQLAlchemy
+    takes to pass that on."""
 
     def __init__(self, statement: Statement, dialect: Dialect, names: list[str]) -> None:
-        self._statement, self._is_direct = statement, dialect.name == "sqlite"
-        if not self._is_direct:
-            return
         compiled: Any = statement.compile(dialect=dialect, column_keys=names)
-        self._text, self._order = str(compiled), compiled.positiontup
+        self._text, self._errors = str(compiled), dialect.loaded_dbapi.Error
         types = {name: bind.type.dialect_impl(dialect) for bind, name in compiled.bind_names.items()}
-        self._given = {name: type_.bind_processor(dialect) for name, type_ in types.items()}
+        self._given = [(name, type_.bind_processor(dialect)) for name, type_ in types.items()]
         self._fixed = {name: value for name, value in compiled.params.items() if name not in names}
         columns = [(column.name, column.type.dialect_impl(dialect)) for column in statement.exported_columns]
-        self._columns = [(name, type_.result_processor(dialect, None)) for name, type_ in columns]
+        raw = dialect.name == "sqlite"  # psycopg makes the values itself
+        self._columns = [(name, type_.result_processor(dialect, None) if raw else None) for name, type_ in columns]
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> int:
         """Runs it; how many rows it has changed."""
-        if self._is_direct:
-            return self._ask(connection, values).rowcount
-        return connection.execute(self._statement, values).rowcount
+        return int(self._ask(connection, values).rowcount)
 
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that it returns."""
-        if not self._is_direct:
-            return [dict(row) for row in connection.execute(self._statement, values).mappings()]
         return [
             {name: make(value) if make else value for (name, make), value in zip(self._columns, row, strict=True)}
             for row in self._ask(connection, values)
         ]
 
-    def _ask(self, connection: Connection, values: Mapping[str, Any]) -> sqlite3.Cursor:
+    def _ask(self, connection: Connection, values: Mapping[str, Any]) -> Any:
         values = {**self._fixed, **values}
-        given = [make(values[name]) if (make := self._given[name]) else values[name] for name in self._order]
+        given = {name: make(values[name]) if make else values[name] for name, make in self._given}
         driver: Any = connection.connection.driver_connection
         try:
-            answered: sqlite3.Cursor = driver.execute(self._text, given)
-        except sqlite3.Error as error:
-            raise DBAPIError.instance(self._text, None, error, sqlite3.Error) from error
-        return answered
+            return driver.execute(self._text, given)
+        except self._errors as error:
+            raise DBAPIError.instance(self._text, None, error, self._errors) from error
 
 
 class Statements:

@@ -432,7 +432,8 @@ def _engine(url: str) -> Engine:
             address, **COMMON, pool_size=10, max_overflow=10, connect_args=given, isolation_level="AUTOCOMMIT"
         )
     Path(address.database or "").parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(address, **COMMON, pool_size=20, connect_args={"timeout": BUSY_SECONDS})
+    given = {"paramstyle": "named", "connect_args": {"timeout": BUSY_SECONDS}}
+    engine = create_engine(address, **COMMON, **given, pool_size=20)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
