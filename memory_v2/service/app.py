@@ -51,7 +51,7 @@ def application(parts: Parts, origins: Sequence[str] = ()) -> FastAPI:
     )
     app.state.parts = parts
     for router in _ROUTERS:
-        app.include_router(router, prefix=BASE)
+        app.router.routes.extend(router.routes)  # included ones would be matched twice for each request
     app.openapi = partial(described, app, BASE)  # type: ignore[method-assign]  # as FastAPI's guide has it
     app.include_router(events.sockets)
     app.state.viewing = Viewing(parts)
@@ -156,5 +156,5 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _methods(path: str) -> list[str]:
     """The methods of the resource at a path: of the routes that are written as the first one that fits."""
     routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    fitting = [route.path for route in routes if route.path_regex.match(path.removeprefix(BASE))]
+    fitting = [route.path for route in routes if route.path_regex.match(path)]
     return sorted({method for route in routes if route.path in fitting[:1] for method in route.methods or ()})

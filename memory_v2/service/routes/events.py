@@ -25,7 +25,7 @@ from memory_v2.service.models import Cursor, Limit, Name, Subscribe, iso
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(prefix=BASE, route_class=StrictRoute)
 sockets = APIRouter()
 TICKET_SECONDS = 30
 """How long a ticket for a socket can be used, in seconds."""

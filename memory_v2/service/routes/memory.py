@@ -11,6 +11,7 @@ from memory_v2.service import contexts, entries, pages
 from memory_v2.service.access import READ, READ_PAGES, WRITE, WRITE_PAGES
 from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import carry_out
+from memory_v2.service.edge import BASE
 from memory_v2.service.models import (
     ContextPackage,
     Cursor,
@@ -28,7 +29,7 @@ from memory_v2.service.models import (
 )
 from memory_v2.service.patching import JSON_PATCH, MERGE_PATCH
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(prefix=BASE, route_class=StrictRoute)
 PATCH_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,

@@ -11,6 +11,7 @@ from memory_v2.service import agents, handoffs
 from memory_v2.service.access import ADMIN, READ, WRITE
 from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import Answer, Call, carry_out
+from memory_v2.service.edge import BASE
 from memory_v2.service.keys import create_key, list_keys, revoke_key
 from memory_v2.service.models import (
     AgentState,
@@ -26,7 +27,7 @@ from memory_v2.service.models import (
 )
 from memory_v2.service.problem import Problem
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(prefix=BASE, route_class=StrictRoute)
 StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|rejected|cancelled|expired)$")]
 
 
