@@ -27,6 +27,7 @@ _LINE = re.compile(
     rf"\*(?:Source: (?P<name>\S.*?)(?: · (?P<day>{DAY}))?|Said on (?P<said>{DAY}))\*"
     r"(?: \((?P<count>[1-9]\d{0,3}) blocks?\))?"
 )
+_DOCUMENT = re.compile(r"[/\\]|\.[A-Za-z]\w{0,4}\s*\Z")
 _ESCAPED = re.compile(r"\\([\\*`<\[\]&])|&middot;")
 _SPECIAL = re.compile(r"[\\*`<\[\]]|&(?=middot;)")
 
@@ -40,6 +41,11 @@ class Source:
 
     def __bool__(self) -> bool:
         return bool(self.name or self.day)
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is a file or an address, whose text stays together; a person or a session tells of many things."""
+        return _DOCUMENT.search(self.name) is not None
 
     @property
     def line(self) -> str:

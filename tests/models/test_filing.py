@@ -519,6 +519,22 @@ def test_a_note_does_not_come_between_the_parts_of_a_document(note: str) -> None
     assert note.strip() in memory.read("the-kiln-room")
 
 
+@pytest.mark.parametrize("source", ["user", "Ana, session of 3 May"])
+def test_what_a_person_tells_does_not_go_below_the_last_heading_of_a_page_that_they_began(source: str) -> None:
+    memory = offline()
+    memory.write("## Building a batch by hand\n\nRun the job with --sign.\n", "payouts", "append", source=source)
+    memory.write("The settlement test is flaky: rerun it.", "payouts", source=source)
+    body = memory.read("payouts")
+    assert body.index("flaky") < body.index("## Building a batch") < body.index("--sign")
+
+
+def test_what_a_person_tells_does_not_come_between_the_parts_of_a_file() -> None:
+    memory = offline()
+    memory.write("## Building\n\nRun the job.\n\n## Signing\n\nUse the key.\n", "payouts", source="docs/payouts.md")
+    memory.write("The settlement test is flaky: rerun it.", "payouts", source="user")
+    assert memory.read("payouts").index("Use the key.") < memory.read("payouts").index("flaky")
+
+
 def test_a_line_end_that_is_written_as_two_characters_ends_a_name() -> None:
     memory = offline()
     page = memory.write(

@@ -21,6 +21,7 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import capitalized, plain, shorten, stem, words
 from memory_v2.tree.block import encode, readable
 from memory_v2.tree.edit import parse_numbers, show_numbers
+from memory_v2.tree.page import page_source
 from memory_v2.tree.path import child_path
 from memory_v2.tree.source import told_sources
 
@@ -115,7 +116,7 @@ def _by_likeness(page: MeasuredPage) -> Division:
     """Notes that are alike, also to those on a child that is there, in as many groups as move enough. The parts of one
     text are not torn by what they speak of."""
     units = [unit for unit in page.units if any(page.blocks[number - 1].kind != "heading" for number in unit)]
-    if len(units) < LEAST_ALIKE or page.page.properties.get("source") or not any(page.terms.terms):
+    if len(units) < LEAST_ALIKE or page_source(page.page).is_document or not any(page.terms.terms):
         return "entity", []
     homes, there = page.collections, len(page.collections)
     parts = [page.places(unit) for unit in units]

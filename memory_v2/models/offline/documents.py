@@ -156,7 +156,7 @@ def _is_document(brief: WriteBrief) -> bool:
     if title := title_block(blocks):  # a short note below "This week" has no subject by its title
         return size > SHORT_NOTE or bool(telling_terms(title.words)) or bool(brief.source)
     if name:
-        return size > SHORT_NOTE or "/" in name or "\\" in name or bool(_EXTENSION.search(name.strip()))
+        return size > SHORT_NOTE or brief.source.is_document
     if _mail_subject(blocks):
         return True
     if date_of(blocks) is not None or is_conversation(blocks):

@@ -30,7 +30,7 @@ from memory_v2.text.words import content_words, normal, stem, words
 from memory_v2.tree.block import Block, readable
 from memory_v2.tree.edit import parse_numbers, show_numbers
 from memory_v2.tree.headings import Outline
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.path import ROOT
 
 MAX_LEVEL = 6
@@ -225,7 +225,7 @@ def _older_version(brief: WriteBrief, pages: Pages, path: str) -> tuple[str, int
     said = _substance(brief.blocks[0].content)
     for hit in brief.places:
         page = pages.shown.get(hit.path)
-        if page is None or not hit.block or page.properties.get("source") or is_log(page):
+        if page is None or not hit.block or page_source(page).is_document or is_log(page):
             continue
         if hit.block > len(page.blocks):  # others have shortened the page since it was searched
             continue
@@ -296,7 +296,7 @@ def _position(brief: WriteBrief, page: Page) -> int | None:
     """The block after which the text goes; `None` for the end. A long page may be a document: nothing comes between its
     parts; a long text has its own subjects."""
     is_single = len(brief.blocks) == 1  # `Recipe: lentil soup` is no conversation
-    is_document = page.properties.get("source") or (page.size >= LONG_TEXT and not (is_single and page.path == ROOT))
+    is_document = page_source(page).is_document or (page.size >= LONG_TEXT and not (is_single and page.path == ROOT))
     if brief.blocks[0].kind == "heading" or date_of(brief.blocks) or brief.size > SHORT_NOTE:
         return None
     if is_document or is_log(page) or (not is_single and is_conversation(brief.blocks)):

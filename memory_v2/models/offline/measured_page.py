@@ -15,7 +15,7 @@ from memory_v2.text.speakers import is_message
 from memory_v2.text.words import stem, words
 from memory_v2.tree.block import Block, encode
 from memory_v2.tree.headings import Outline
-from memory_v2.tree.page import Page
+from memory_v2.tree.page import Page, page_source
 from memory_v2.tree.path import child_path, fold
 
 TARGET_SHARE = 0.45
@@ -79,7 +79,7 @@ class MeasuredPage:
         return (
             child.path == child_path(self.page.path, name)
             and fold(child.properties.get("split_from", "")) == fold(self.page.path)
-            and not (child.piece or child.children or child.properties.get("source") or named_span(name))
+            and not (child.piece or child.children or page_source(child).is_document or named_span(name))
             and len(find_units(Outline(child.blocks), _movable(child), math.inf)) >= LEAST_ALIKE // 2
         )
 
