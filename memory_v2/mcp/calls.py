@@ -44,7 +44,8 @@ MAX_QUESTIONS = 24
 """How many questions may wait at once: fewer than the requests to models that a process has at work, so that agents
 that never decide keep no other model waiting."""
 PROGRESS_SECONDS = 0.25
-"""The shortest time between two messages about the progress of a call, in seconds: a person reads no faster."""
+"""When a call first tells how far it is, and then how often at most, in seconds: a person reads no faster. Of a short
+call nothing is told: some hosts take a message that comes with the result for one about an unknown call."""
 HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that reports nothing, in seconds: some hosts give up a call that is silent for a
 minute."""
@@ -77,7 +78,7 @@ class RunningCall:
         self._loop = asyncio.get_running_loop()
         self._question: DelegatedRequest | None = None
         self._scope = CancelScope()
-        self._next_progress = 0.0
+        self._next_progress = time.monotonic() + PROGRESS_SECONDS
         self._thread = threading.Thread(target=self._carry_out, name="a tool call", daemon=True)
 
     def start(self) -> None:

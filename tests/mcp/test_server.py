@@ -247,7 +247,8 @@ async def test_bad_input_is_a_clear_error_and_changes_nothing(name: str, argumen
 
 
 @ages
-async def test_a_long_call_tells_how_far_it_is(mode: Mode) -> None:
+async def test_a_long_call_tells_how_far_it_is(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "PROGRESS_SECONDS", 0.0)
     heard: list[tuple[float, str]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -258,6 +259,19 @@ async def test_a_long_call_tells_how_far_it_is(mode: Mode) -> None:
     assert heard
     assert all(message for _, message in heard)
     assert [step for step, _ in heard] == sorted({step for step, _ in heard})
+
+
+@ages
+async def test_a_short_call_tells_its_result_and_nothing_else(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "PROGRESS_SECONDS", 60.0)
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with connected(served(), mode=mode) as client:
+        await client.call_tool("write_memory", {"content": "Leeks."}, progress_callback=hear)
+    assert not heard
 
 
 class Slow:
