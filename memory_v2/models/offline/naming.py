@@ -301,8 +301,8 @@ def _grown(term: str, texts: Sequence[str]) -> str:
     """A term of a script without spaces, with the characters that are mostly beside it: pairs may end amid a word."""
     while has_cjk(term) and len(term) < MAX_RUN:
         beside = re.compile(f"(?=(.?){re.escape(term)}(.?))")
-        found = list(islice((match for text in texts for match in beside.finditer(text)), MOST_PLACES))
-        before, after = (_mostly([match[side] for match in found]) for side in (1, 2))
+        matches = list(islice((match for text in texts for match in beside.finditer(text)), MOST_PLACES))
+        before, after = (_mostly([match[side] for match in matches]) for side in (1, 2))
         if not before + after:
             break
         term = (before + term + after)[:MAX_RUN]
