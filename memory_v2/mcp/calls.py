@@ -45,7 +45,7 @@ MAX_QUESTIONS = 24
 that never decide keep no other model waiting."""
 PROGRESS_SECONDS = 0.25
 """When a call first tells how far it is, and then how often at most, in seconds: a person reads no faster. Of a short
-call nothing is told: some hosts take a message that comes with the result for one about an unknown call."""
+call there is nothing to say: some hosts take a message that comes with the result for one about an unknown call."""
 HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that reports nothing, in seconds: some hosts give up a call that is silent for a
 minute."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_v2.models.offline.describing import describe_page
-from memory_v2.models.offline.naming import is_common_heading, surfaces_of
+from memory_v2.models.offline.naming import Terms, is_common_heading, is_of_subjects, subjects, surfaces_of
 from memory_v2.text.words import stem
 from memory_v2.tree.block import parse_blocks
 
@@ -264,3 +264,15 @@ def test_a_line_keeps_a_time_within_a_sentence() -> None:
     text = "# 2026-06-12\n\n- 07:40 The flight to Valencia leaves at 09:15 from Schwechat.\n"
     line = describe_page("2026-06-12", parse_blocks(text))
     assert line == "2026-06-12: The flight to Valencia leaves at 09:15 from Schwechat"
+
+
+def test_a_term_of_a_script_without_spaces_does_not_end_amid_a_word() -> None:
+    texts = ["2026-02-08 意识火花记录", "高频意识火花闪烁", "意识火花 17:44", "今天写了一个测试", "明天再看数据库"]
+    assert Terms(texts).telling([0, 1, 2], 1) == ["意识火花"]
+
+
+def test_a_line_of_such_terms_is_known_as_the_line_of_its_page() -> None:
+    told = ("数据库每天备份一次", "今天数据库很慢", "部署脚本放在仓库里", "运行部署脚本之前先备份", "值班名单贴在门上")
+    blocks = parse_blocks("".join(f"- {line}\n" for line in told))
+    assert "部署脚本" in (line := subjects("项目", blocks)).split("; ")
+    assert is_of_subjects(line, blocks)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +32,8 @@ PAIR = 1.2
 """What two words beside each other count, if others have neither of them: more than one of them alone."""
 TOLD_ALREADY = 0.3
 """What a text counts for a further term, relative to one that has none of the terms before it."""
+MOSTLY, MOST_PLACES = 0.7, 100
+"""At which share of its places a character is beside a term that it belongs to, and how many of them are looked at."""
 MAX_RUN = 16
 """Up to how many characters a run without spaces is one word to look for; a longer one is a sentence."""
 STAMP = re.compile(
@@ -120,7 +123,7 @@ class Terms:
                 left[place] *= TOLD_ALREADY if best in has else 1.0
             rarity = {term: worth for term, worth in rarity.items() if not set(term).intersection(best)}
         spelled = surfaces_of(inside)
-        return [_joined([spelled.get(part, part) for part in term]) for term in chosen]
+        return [_grown(_joined([spelled.get(part, part) for part in term]), inside) for term in chosen]
 
     def is_of_most(self, part: Iterable[int], term: str) -> bool:
         """Whether at least half of the texts at these places have a term."""
@@ -198,9 +201,12 @@ def subjects(title: str, blocks: Iterable[Block]) -> str:
 
 
 def is_of_subjects(line: str, blocks: Iterable[Block]) -> bool:
-    """Whether the line of a page with these blocks tells it by `subjects`: by words of its own, one or two each."""
+    """Whether the line of a page with these blocks tells it by `subjects`: by words of its own, one or two each, or by
+    runs of characters."""
     told = [words(term) for term in line.split("; ")]
-    if len(told) < LEAST_SUBJECTS or not all(1 <= len(term) <= 2 for term in told):
+    if len(told) < LEAST_SUBJECTS or not all(
+        term and len(term) <= (MAX_RUN if has_cjk(term[0]) else 2) for term in told
+    ):
         return False
     own = {stem(word) for text in texts_of(blocks) for word in words(text)}
     return all(own.issuperset(map(stem, term)) for term in told)
@@ -289,6 +295,24 @@ def surfaces_of(texts: Iterable[str]) -> dict[str, str]:
             spelled = seen if len(found) == 1 else within
             spelled.setdefault(stem(word), Counter())[surface if len(found) == 1 else word] += times
     return {stemmed: min(forms, key=lambda form: (-forms[form], form)) for stemmed, forms in (within | seen).items()}
+
+
+def _grown(term: str, texts: Sequence[str]) -> str:
+    """A term of a script without spaces, with the characters that are mostly beside it: pairs may end amid a word."""
+    while has_cjk(term) and len(term) < MAX_RUN:
+        beside = re.compile(f"(?=(.?){re.escape(term)}(.?))")
+        matches = list(islice((match for text in texts for match in beside.finditer(text)), MOST_PLACES))
+        before, after = (_mostly([match[side] for match in matches]) for side in (1, 2))
+        if not before + after:
+            break
+        term = (before + term + after)[:MAX_RUN]
+    return term
+
+
+def _mostly(beside: Sequence[str]) -> str:
+    """The character of a script without spaces that is at most of several places; else an empty text."""
+    most, times = max(Counter(beside).items(), key=lambda one: one[1], default=("", 0))
+    return most if times > 1 and times >= MOSTLY * len(beside) and most.isalpha() and has_cjk(most) else ""
 
 
 def _joined(parts: Sequence[str]) -> str:
