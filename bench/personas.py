@@ -4,7 +4,8 @@ Two people tell 160 short notes each, over ten months, one by one and without a 
 question is answered by the texts (`key`) that a hit must show: the figure is the share of them that the first 1, 3 and
 10 hits show. `newest before older`: of the questions about what has changed, the current value comes before the old
 ones, or they do not come at all. `absent told` and `refused`: questions without and with an answer to which the memory
-says that it has none; `perhaps`: those of which it says that it answers them perhaps.
+says that it has none, of the latter also those whose answer is among the first three hits; `perhaps`: those of which it
+says that it answers them perhaps.
 
 Beside it, in the same run: the same ranker over a flat list, which is one page that is never split; plain full text
 over the notes; and with `--dense`, search by meaning, and the plain way to do that: a vector for each sentence and
@@ -158,6 +159,9 @@ def figures(asked: Asked) -> Figures:
         "absent told": absent.count("no") / len(absent) if absent else None,
         "absent, perhaps": absent.count("perhaps") / len(absent) if absent else None,
         "refused": known.count("no") / len(known),
+        "refused, though shown": fmean(
+            reply.verdict == "no" and share(question, reply, 3) > 0 for question, reply in answerable
+        ),
         "perhaps": known.count("perhaps") / len(known),
     }
 

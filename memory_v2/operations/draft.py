@@ -297,8 +297,8 @@ def keep_sources(draft: Draft, divided: Page) -> None:
             own = Source(source.name, page_source(page).day or source.day)
             kept = page.stamped(now, **own.properties) if own else page
             if path in days_of:
-                days = days_of[path]
-                kept = of_one_source(gathered(kept, [with_days(whole, days) if days else whole]))
+                kept, days = gathered(kept, [whole]), days_of[path]
+                kept = of_one_source(with_days(kept, days) if any(days) else kept)
         elif page.piece is not None:
             continue
         else:

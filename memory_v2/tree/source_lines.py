@@ -104,9 +104,12 @@ def spelled_out(page: Page) -> list[Block]:
     return _spelled(page, lambda _, said: said or source)
 
 
-def with_days(page: Page, days: Mapping[int, date]) -> Page:
-    """The page with lines that say these days of the blocks with these numbers, where a line says none yet."""
-    blocks = _spelled(page, lambda number, said: replace(said, day=said.day or days.get(number)))
+def with_days(page: Page, days: Sequence[date | None]) -> Page:
+    """The page with lines that say these days of its blocks, one for each that is no source line, where a line says
+    none yet."""
+    numbers = (number for number, block in enumerate(page.blocks, 1) if not is_source_line(block))
+    days_of = dict(zip(numbers, days, strict=False))
+    blocks = _spelled(page, lambda number, said: replace(said, day=said.day or days_of.get(number)))
     return page.with_body([(block,) for block in blocks])
 
 
@@ -137,23 +140,22 @@ def headed_days(blocks: Sequence[Block]) -> list[Span | None]:
     return found
 
 
-def left_days(divided: Page, parts: Sequence[Page]) -> list[dict[int, date]]:
-    """For each part of a divided page the days that its blocks had of a heading that did not come along, by the numbers
-    that the blocks had."""
+def left_days(divided: Page, parts: Sequence[Page]) -> list[list[date | None]]:
+    """For each part of a divided page the days that its blocks, but for source lines, had of a heading that did not
+    come along."""
     was = headed_days(divided.blocks)
     if not any(was):
-        return [{} for _ in parts]
+        return [[] for _ in parts]
+    texts = [[block for block in part.blocks if not is_source_line(block)] for part in parts]
     # All parts are compared at once: each alone with the whole would be quadratic.
-    origins = iter(_origins(divided.blocks, [block for part in parts for block in part.blocks]))
-    return [
-        {
-            number: day
-            for block, now in zip(part.blocks, headed_days(part.blocks), strict=True)
-            if (number := next(origins)) and block.kind not in NO_TEXT and was[number - 1] != now
-            if (day := one_day(was[number - 1]))
-        }
-        for part in parts
-    ]
+    origins = iter(_origins(divided.blocks, [block for text in texts for block in text]))
+
+    def day_left(block: Block, now: Span | None) -> date | None:
+        number = next(origins)
+        has_left = number and block.kind not in NO_TEXT and was[number - 1] != now
+        return one_day(was[number - 1]) if has_left else None
+
+    return [[day_left(block, now) for block, now in zip(text, headed_days(text), strict=True)] for text in texts]
 
 
 def one_day(span: Span | None) -> date | None:

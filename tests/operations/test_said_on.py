@@ -137,6 +137,15 @@ def test_a_line_keeps_the_day_of_a_heading_from_which_a_split_takes_it(clocked: 
     assert told == {date(2026, 1, 2)}
 
 
+def test_a_line_that_is_repeated_keeps_its_day_wherever_a_split_takes_it(clocked: Clocked) -> None:
+    names = ("harbour", "kiln", "garden", "ledger", "choir", "ferry", "weir", "mill")
+    parts = [f"**The {name}**\n\n- " + f"The {name} was looked at. " * 9 + "\n- Signed by all\n" for name in names]
+    clocked.write("# 2026-01-02 - Tour\n\n" + "\n".join(["## What was seen", *parts[:4], "## Later", *parts[4:]]))
+    assert len([page for page in clocked.memory.list_files() if page.path.startswith("shop/")]) > 1
+    told = [found.date for found in clocked.memory.search("^- Signed", 100, regex=True)]
+    assert told == [date(2026, 1, 2)] * len(names)
+
+
 def test_a_split_gives_no_line_the_day_of_another(clocked: Clocked) -> None:
     said = {"The garden": "2026-01-03", "The choir": "2026-01-03", "The kiln": "2026-01-04", "The ferry": "2026-01-04"}
     text = f"# Notes\n\n## Where things are\n\n- Things {'are in order. ' * 12}\n\n## Learned\n\n"
