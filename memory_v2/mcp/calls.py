@@ -49,6 +49,9 @@ call there is nothing to say: some hosts take a message that comes with the resu
 HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that reports nothing, in seconds: some hosts give up a call that is silent for a
 minute."""
+GRACE_SECONDS = 0.02
+"""How long a call that changes something waits before it begins, in seconds: who takes it back at once has changed
+nothing."""
 FAULT = "This is a bug in silica, and its log says more. The tree is whole; read the page before you try again."
 GONE = "whoever was asked has gone"
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
@@ -68,13 +71,14 @@ Report: TypeAlias = Progress | DelegatedRequest | ToolResult
 
 
 class RunningCall:
-    """One call of a tool. `reports` is filled in order: progress, questions, and last the result."""
+    """One call of a tool, which begins after `grace` seconds. `reports` is filled in order: progress, questions, and
+    last the result."""
 
-    def __init__(self, act: Callable[[RunningCall], ToolResult]) -> None:
+    def __init__(self, act: Callable[[RunningCall], ToolResult], grace: float = 0.0) -> None:
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.operation = ""
         """The id of its operation in the history; empty until that begins."""
-        self._act = act
+        self._act, self._grace = act, grace
         self._loop = asyncio.get_running_loop()
         self._question: DelegatedRequest | None = None
         self._scope = CancelScope()
@@ -122,6 +126,7 @@ class RunningCall:
 
     def _carry_out(self) -> None:
         _current.set(self)
+        time.sleep(self._grace)
         try:
             with heard_by(self._hear), self._scope.entered():
                 result = self._act(self)
@@ -173,7 +178,8 @@ class ToolCalls:
             if params.name == DECIDE and self._way == "host":
                 call = self._decided(params.arguments or {})
             else:
-                call = RunningCall(partial(self._carry_out, params.name, params.arguments, name_of(ctx)))
+                act = partial(self._carry_out, params.name, params.arguments, name_of(ctx))
+                call = RunningCall(act, 0.0 if params.name in _READING else GRACE_SECONDS)
         except ToolProblem as problem:
             return self._result("", refusal(problem))
         if isinstance(call, str):

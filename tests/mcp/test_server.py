@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -344,6 +345,19 @@ async def test_a_capture_that_is_cancelled_before_it_is_stored_stores_nothing(mo
         await anyio.sleep(0.1)
         may_go_on.set()
     assert not memory.entries.list_entries()
+
+
+@pytest.mark.parametrize("tool", ["capture_memory", "write_memory"])
+async def test_a_call_that_is_taken_back_at_once_changes_nothing(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "GRACE_SECONDS", 1.0)
+    memory, began = served(), time.monotonic()
+    async with connected(memory, mode="legacy") as client:
+        await cancelled(client, tool, lambda: time.monotonic() > began + 0.3)
+        await client.call_tool("read_memory", {})  # the server has heard of it now
+        while any(one.name == "a tool call" for one in threading.enumerate()):
+            await anyio.sleep(0.01)
+    assert not memory.entries.list_entries()
+    assert "Chard" not in "".join(pages(memory).values())
 
 
 async def test_an_answer_is_one_plain_text_unless_facts_are_asked_for() -> None:
