@@ -170,11 +170,11 @@ class Draft:
         staged = stored.changed({path: node_of(page) if page else None for path, page in self.staged.items()}, {})
         return staged.changed({}, {path: edges_of(page, staged.known) for path, page in self.staged.items() if page})
 
-    def unreachable(self) -> frozenset[str]:
-        """The pages to which no link leads from the root, including the staged changes; none while a page cannot be
-        read, since that one may lead to them."""
+    def unreachable(self, graph: Graph | None = None) -> frozenset[str]:
+        """The pages to which no link leads from the root, including the staged changes, or in this graph; none while a
+        page cannot be read, since that one may lead to them."""
         unknown = self.context.index.unreadable or self.context.storage.unlisted_folders()
-        return frozenset() if unknown else frozenset(self.graph().unreachable)
+        return frozenset() if unknown else frozenset((graph or self.graph()).unreachable)
 
     def _stored(self, path: str) -> Page | None:
         if path not in self.read:
@@ -214,7 +214,7 @@ def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
     out: dict[str, list[str]] = {}
     for edge in graph.edges:
         out.setdefault(edge.source, []).append(edge.target)
-    lost = set(draft.unreachable())
+    lost = set(draft.unreachable(graph))  # a page that others make meanwhile is in another one
     if lost and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
     listed: dict[str, list[str]] = {}

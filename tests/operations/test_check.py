@@ -11,6 +11,7 @@ import pytest
 
 from memory_v2.memory import Memory
 from memory_v2.operations.check import known_targets
+from memory_v2.operations.draft import Draft
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import digest
@@ -352,3 +353,23 @@ def test_a_page_that_is_made_while_links_are_checked_stays_listed(
     memory.checkup(apply=True)
     assert "\n- [[garden/kiln]]" in memory.read("garden") and "`" not in memory.read("garden")
     assert memory.check() == []
+
+
+def test_a_page_that_is_made_while_lost_pages_are_looked_for_breaks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreachable = Draft.unreachable
+    with Memory(LocalStorage(tmp_path)) as memory, Memory(LocalStorage(tmp_path)) as other:
+        memory.write("Leeks are planted in April.", "garden")
+        (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+
+        def made(draft: Draft, *given: Any) -> frozenset[str]:
+            monkeypatch.undo()
+            (tmp_path / "dropped.md").write_text("# Dropped\n\nNor here.\n")
+            other.search("dropped")
+            return unreachable(draft, *given)
+
+        monkeypatch.setattr(Draft, "unreachable", made)
+        memory.checkup(apply=True)
+        memory.checkup(apply=True)
+        assert "[[lost]]" in memory.read() and "[[dropped]]" in memory.read()
