@@ -83,16 +83,18 @@ class Launch:
         return command, [*more, "memory", *self.options, *self.model, "mcp", *self.serving]
 
     def is_server(self, server: Mapping[str, object]) -> bool:
-        """Whether a listed server is one that we wrote, for whatever program and memory; a person has added no other
-        argument."""
-        words = server.get("args")
-        if isinstance(command := server.get("command"), list):
-            words = command[1:]
-        if not isinstance(words, list):
+        """Whether a listed server is one that we wrote, for whatever installation and memory; a person has added no
+        other argument."""
+        command, words = server.get("command"), server.get("args")
+        if isinstance(command, list):
+            command, *words = command or [""]
+        if not isinstance(command, str) or not isinstance(words, list):
             return not server
         own = ("--path", "--project", "--persona", "--model", "--decide")
         rest = [word for word, above in zip(words, ["", *words], strict=False) if word not in own and above not in own]
-        return rest in (["memory", "mcp"], ["-m", "memory_v2.cli", "memory", "mcp"])
+        program = command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+        is_module = program.startswith("python") and rest[:2] == ["-m", "memory_v2.cli"]
+        return rest[2 * is_module :] == ["memory", "mcp"] and (is_module or program == "silica")
 
     def hook(self, form: str) -> str:
         """The command line that prints what a session begins with, in the form that the host reads. It is silent, and
@@ -103,8 +105,8 @@ class Launch:
         return f"{shlex.join(words)} 2>/dev/null || true"
 
     def is_hook(self, hook: object) -> bool:
-        """Whether a hook, or the group that holds nothing but it, runs the command of this name, whatever program or
-        folder it was written for."""
+        """Whether a hook, or the group that holds nothing but it, runs the command of this name, whatever installation
+        or folder it was written for."""
         if isinstance(hook, Mapping) and isinstance(group := hook.get("hooks"), list):
             return len(group) == 1 and self.is_hook(group[0])
         command = (
@@ -114,7 +116,8 @@ class Launch:
             return False
         kind = self.options[0] if self.options else "--path"
         named = {"--path": "(?:--path .+ )?", "--project": "--project .+ "}.get(kind, f"{' '.join(self.options)} ")
-        return re.search(f" memory {named}context ", command) is not None
+        program = r"""(?:^|[/\\'"])silica(?:\.exe)?|-m memory_v2\.cli"""
+        return re.search(f"(?:{program})['\"]? memory {named}context ", command) is not None
 
 
 def installed_program() -> tuple[str, ...]:
@@ -215,7 +218,7 @@ def _server(file: Path, keys: tuple[str, ...], entry: Mapping[str, Any], launch:
         server = text.value_at(before, keys)
         if isinstance(server, Mapping) and not launch.is_server(server):
             name = f"a server {launch.name!r} of your own"
-            raise Unclear(f"it lists {name}, with other arguments than ours; rename or remove that, and run this again")
+            raise Unclear(f"it lists {name}, with another command than ours; rename or remove that, and run this again")
         return str(text.with_object(before, keys, dict(entry)))
 
     def take_out(before: str) -> str:

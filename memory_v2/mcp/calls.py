@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -49,9 +49,6 @@ call there is nothing to say: some hosts take a message that comes with the resu
 HEARTBEAT_SECONDS = 10.0
 """How often a client hears of a call that reports nothing, in seconds: some hosts give up a call that is silent for a
 minute."""
-GRACE_SECONDS = 0.02
-"""How long a call that changes something waits before it begins, in seconds: who takes it back at once has changed
-nothing."""
 FAULT = "This is a bug in silica, and its log says more. The tree is whole; read the page before you try again."
 GONE = "whoever was asked has gone"
 _READING = {tool.name for tool in TOOLS if tool.is_read_only}
@@ -71,14 +68,14 @@ Report: TypeAlias = Progress | DelegatedRequest | ToolResult
 
 
 class RunningCall:
-    """One call of a tool, which begins after `grace` seconds. `reports` is filled in order: progress, questions, and
-    last the result."""
+    """One call of a tool. `reports` is filled in order: progress, questions, and last the result."""
 
-    def __init__(self, act: Callable[[RunningCall], ToolResult], grace: float = 0.0) -> None:
+    def __init__(self, act: Callable[[RunningCall], ToolResult]) -> None:
         self.reports: asyncio.Queue[Report] = asyncio.Queue()
         self.operation = ""
         """The id of its operation in the history; empty until that begins."""
-        self._act, self._grace = act, grace
+        self._act = act
+        self._result: ToolResult | None = None
         self._loop = asyncio.get_running_loop()
         self._question: DelegatedRequest | None = None
         self._scope = CancelScope()
@@ -115,9 +112,15 @@ class RunningCall:
         if self._question is not None:
             self._question.answer(ModelError(GONE))
 
-    def cancel(self) -> None:
-        """Cancels what it does, now or as soon as it begins, without waiting: a change may be being stored."""
-        threading.Thread(target=self._scope.cancel, name="cancelling a tool call", daemon=True).start()
+    def cancel(self, take_back: Callable[[ToolResult], None]) -> None:
+        """Cancels what it does, without waiting for it. If it was too late, `take_back` gets the result."""
+        threading.Thread(target=self._cancel, args=[take_back], name="cancelling a tool call", daemon=True).start()
+
+    def _cancel(self, take_back: Callable[[ToolResult], None]) -> None:
+        self._scope.cancel()
+        self._thread.join()
+        if self._result is not None and not self._result.is_error:
+            take_back(self._result)
 
     def in_loop(self, run: Callable[[], object]) -> None:
         """Has something run in the event loop, from any thread."""
@@ -126,7 +129,6 @@ class RunningCall:
 
     def _carry_out(self) -> None:
         _current.set(self)
-        time.sleep(self._grace)
         try:
             with heard_by(self._hear), self._scope.entered():
                 result = self._act(self)
@@ -135,6 +137,7 @@ class RunningCall:
         except Exception:  # the edge of this face: the server goes on
             logger.exception("a tool call broke down")
             result = ToolResult(FAULT, {}, is_error=True)
+        self._result = result
         self._report(result)
 
     def _hear(self, what: str, done: int, total: int) -> None:
@@ -178,8 +181,7 @@ class ToolCalls:
             if params.name == DECIDE and self._way == "host":
                 call = self._decided(params.arguments or {})
             else:
-                act = partial(self._carry_out, params.name, params.arguments, name_of(ctx))
-                call = RunningCall(act, 0.0 if params.name in _READING else GRACE_SECONDS)
+                call = RunningCall(partial(self._carry_out, params.name, params.arguments, name_of(ctx)))
         except ToolProblem as problem:
             return self._result("", refusal(problem))
         if isinstance(call, str):
@@ -200,7 +202,7 @@ class ToolCalls:
 
     def _cancel(self, request: Hashable) -> None:
         if (call := self._of_request.get(request)) is not None:
-            call.cancel()
+            call.cancel(partial(self._take_back, call))
 
     def _give_up(self, peer: Hashable) -> None:
         """A peer has gone: the planner decides what it was asked."""
@@ -223,10 +225,24 @@ class ToolCalls:
             self.clients.before_change(memory.storage.list_files)
             result = dispatch(memory, name, arguments)
         if not result.is_error:
-            with suppress(StorageError):  # what was done is done, whoever hears of it
-                changed = result.document.get("changed_pages", ())
-                call.in_loop(partial(self.clients.after_change, memory.storage.list_files(), changed))
+            self._notify(call, result.document.get("changed_pages", ()))
         return result
+
+    def _take_back(self, call: RunningCall, result: ToolResult) -> None:
+        """Undoes what a call has stored whose answer nobody waits for any more, unless others have built upon it. Runs
+        in a thread of its own."""
+        store = self._memory.entries.store
+        try:
+            if revision := result.document.get("revision"):
+                self._notify(call, self._memory.undo(revision).changed_pages)
+            elif result.document.get("was_known") is False:
+                store.storage.delete(store.find(result.document["id"]).path)
+        except SilicaError as error:
+            logger.info("a call that was cancelled too late stays: %s", error)
+
+    def _notify(self, call: RunningCall, changed: Collection[str]) -> None:
+        with suppress(StorageError):  # what was done is done, whoever hears of it
+            call.in_loop(partial(self.clients.after_change, self._memory.storage.list_files(), changed))
 
     def _ask(self, call: RunningCall, question: DelegatedRequest) -> None:
         """Raises `ModelError` if nobody can be asked. From any thread."""
@@ -253,7 +269,7 @@ class ToolCalls:
             if name == DECIDE:
                 self._of_request.pop(request, None)
             elif not shook_hands(ctx) and ctx.request is not None:
-                call.cancel()  # newer clients cancel by closing the connection
+                call.cancel(partial(self._take_back, call))  # newer clients cancel by closing the connection
             raise  # that an older one has cancelled, it tells a moment later
         if self._of_request.get(request) is call:
             del self._of_request[request]

@@ -162,7 +162,10 @@ def test_to_apply_again_changes_nothing(home: Path) -> None:
     assert found(home) == before
 
 
-@pytest.mark.parametrize("args", ['["memory", "mcp", "--wait", "900"]', '["run", "my-own-server"]', "null"])
+OTHERS = ['["memory", "--path", "/mine", "mcp"]', '["-m", "memory_v2.cli", "memory", "mcp"]', '["run", "x"]', "null"]
+
+
+@pytest.mark.parametrize("args", ['["memory", "mcp", "--wait", "900"]', *OTHERS])
 def test_a_server_of_that_name_that_a_person_has_written_is_left_alone(home: Path, args: str) -> None:
     theirs = '{"mcpServers": {"silica-memory": {"command": "x", "args": ARGS, "env": {"A": "b"}}}}'.replace(
         "ARGS", args
@@ -174,6 +177,16 @@ def test_a_server_of_that_name_that_a_person_has_written_is_left_alone(home: Pat
     assert "rename or remove" in alone[".claude.json"]
     assert (home / ".claude.json").read_text() == theirs
     assert (home / ".codex/config.toml").read_text() == codex
+    taken_out(user_at(home))
+    assert (home / ".claude.json").read_text() == theirs
+    assert (home / ".codex/config.toml").read_text() == codex
+
+
+@pytest.mark.parametrize("program", ["/opt/silica/silica", "C:/my silica/silica.exe", "python3 -m memory_v2.cli"])
+def test_a_hook_is_ours_whatever_the_installation_and_a_wrapper_of_a_persons_own_is_not(program: str) -> None:
+    for quote in "", "'", '"':
+        assert LAUNCH.is_hook({"command": f"{quote}{program}{quote} memory --path /x context --hook session-start"})
+    assert not LAUNCH.is_hook({"command": "/usr/bin/my-silica memory context --hook session-start"})
 
 
 def test_the_environment_that_a_person_has_added_stays_when_the_command_changes(home: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,7 @@ from memory_v2.mcp.resources import PAGES_AT_ONCE, path_of, uri_of
 from memory_v2.mcp.server import MemoryServer
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.storage.base import PENDING
-from memory_v2.tools import TOOLS
+from memory_v2.tools import TOOLS, ToolResult, dispatch
 from tests.mcp.scenes import AGES, WAIT, Mode, connected, pages, refused, served, words
 
 pytestmark = pytest.mark.anyio
@@ -348,16 +347,54 @@ async def test_a_capture_that_is_cancelled_before_it_is_stored_stores_nothing(mo
 
 
 @pytest.mark.parametrize("tool", ["capture_memory", "write_memory"])
-async def test_a_call_that_is_taken_back_at_once_changes_nothing(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_calls, "GRACE_SECONDS", 1.0)
-    memory, began = served(), time.monotonic()
+async def test_what_is_stored_when_a_call_is_cancelled_is_taken_back(
+    tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, is_stored, may_go_on = served(), threading.Event(), threading.Event()
+    memory.write("Leeks are planted in March.")
+    before = pages(memory)
+
+    def wait(*call: Any) -> ToolResult:
+        result = dispatch(*call)
+        if call[1] == tool:
+            is_stored.set()
+            may_go_on.wait(30)
+        return result
+
+    monkeypatch.setattr(tool_calls, "dispatch", wait)
     async with connected(memory, mode="legacy") as client:
-        await cancelled(client, tool, lambda: time.monotonic() > began + 0.3)
+        await cancelled(client, tool, is_stored.is_set)
+        assert memory.entries.list_entries() or "Chard" in "".join(pages(memory).values())
         await client.call_tool("read_memory", {})  # the server has heard of it now
-        while any(one.name == "a tool call" for one in threading.enumerate()):
-            await anyio.sleep(0.01)
-    assert not memory.entries.list_entries()
-    assert "Chard" not in "".join(pages(memory).values())
+        may_go_on.set()
+        await ended("cancelling a tool call")
+        assert not memory.entries.list_entries()
+        assert pages(memory)["memory"].partition("## Metadata")[0] == before["memory"].partition("## Metadata")[0]
+
+
+async def test_what_others_have_built_upon_is_not_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, is_stored, may_go_on = served(), threading.Event(), threading.Event()
+
+    def wait(*call: Any) -> ToolResult:
+        result = dispatch(*call)
+        is_stored.set()
+        may_go_on.wait(30)
+        return result
+
+    async with connected(memory, mode="legacy") as client:
+        with monkeypatch.context() as patched:
+            patched.setattr(tool_calls, "dispatch", wait)
+            await cancelled(client, "write_memory", is_stored.is_set)
+        await client.call_tool("write_memory", {"content": "Chard is sown again in July."})
+        may_go_on.set()
+        await ended("cancelling a tool call")
+    assert "again in July" in pages(memory)["memory"] and "in April" in pages(memory)["memory"]
+
+
+async def ended(name: str) -> None:
+    """Waits until no thread is called so."""
+    while any(one.name == name for one in threading.enumerate()):
+        await anyio.sleep(0.01)
 
 
 async def test_an_answer_is_one_plain_text_unless_facts_are_asked_for() -> None:
