@@ -18,7 +18,7 @@ from memory_v2.notes.digest import Digest, make_digest
 from memory_v2.notes.extract import Extracted, Wanted, collected, extracted_in
 from memory_v2.notes.folder import NotesFolder, Refreshed, note_of
 from memory_v2.notes.graph import MOST, NotesGraph, notes_graph
-from memory_v2.notes.index_files import Indexed, Status, index_status, write_index
+from memory_v2.notes.index_files import INDEX, Indexed, Status, index_status, write_index
 from memory_v2.notes.links import resolver_of
 from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
@@ -71,9 +71,13 @@ class Notes:
 
     def refresh(self, only: Collection[str] = ()) -> Refreshed:
         """Reads what was touched since the last time. With `only`, of the named files and folders; of all others, what
-        was read stays. Raises `UsageError`, `StorageError`."""
+        was read stays. An index in the cache no longer says what the notes no longer say. Raises `UsageError`,
+        `StorageError`."""
         self._is_read = True
-        return self._files.look(only)
+        touched = self._files.look(only)
+        if (touched.changed or touched.removed) and self.cache and (self.cache / INDEX).is_file() and not self.trouble:
+            write_index(self._files, touched, self.cache)
+        return touched
 
     def status(self) -> Status:
         """How far what was read is behind the folder; nothing is kept."""

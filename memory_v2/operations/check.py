@@ -12,7 +12,7 @@ from typing import Self
 
 from memory_v2.agent.operation import Cost
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
-from memory_v2.operations.commit import commit
+from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, followed, link_orphans, renamed_by_hand
 from memory_v2.operations.overgrown import split_overgrown
@@ -20,7 +20,7 @@ from memory_v2.operations.page_lines import described, outdated_lines
 from memory_v2.operations.results import Finding, Result
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import PENDING, MemoryStorage
-from memory_v2.storage.history import Change, HistoryDamaged
+from memory_v2.storage.history import HistoryDamaged
 from memory_v2.text.words import shorten
 from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
@@ -69,8 +69,24 @@ def _mend(context: Context) -> Result:
     that are out of date, and splits overgrown pages."""
     if context.storage.decomposed_names(rename=True):  # in the history, that is an edit by hand
         refresh(context, even_if_fresh=True)
-    settled = _settle(context)
-    draft = Draft(context)
+    settled = stage_and_commit(context, _stage_settled, look=True, exact=True)[1]
+    paths, revision = stage_and_commit(context, _stage_repair, look=True)
+    splits, problem = split_overgrown(context, paths)
+    return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)
+
+
+def _stage_settled(draft: Draft) -> None:
+    """Settles conflicts in the program's sections as they are, so that whoever settles the same has the same bytes."""
+    for path in draft.paths() - draft.context.index.unreadable.keys():
+        draft.before(path)
+        stored = draft.read[path]  # to the byte
+        if stored and (merged := merged_sections(read_page(path, stored.data))) and merged.page:
+            draft.put(merged.page)
+
+
+def _stage_repair(draft: Draft) -> list[str]:
+    """Stages the repair of all pages that can be read, and names them."""
+    context = draft.context
     paths = sorted(draft.paths())
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
@@ -92,20 +108,7 @@ def _mend(context: Context) -> Result:
         for above, link in lines:
             told = described(draft, draft.page(path))
             draft.put(draft.page(above.path).with_description(link.target, told))
-    revision = commit(draft)
-    splits, problem = split_overgrown(context, paths)
-    return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)
-
-
-def _settle(context: Context) -> Change:
-    """Settles conflicts in the program's sections as they are, so that whoever settles the same has the same bytes."""
-    draft = Draft(context)
-    for path in draft.paths() - context.index.unreadable.keys():
-        draft.before(path)
-        stored = draft.read[path]  # to the byte
-        if stored and (merged := merged_sections(read_page(path, stored.data))) and merged.page:
-            draft.put(merged.page)
-    return commit(draft, exact=True)
+    return paths
 
 
 def _unlist(page: Page, broken: list[ChildLink]) -> Page:

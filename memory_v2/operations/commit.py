@@ -39,11 +39,13 @@ MAX_CONFLICTS = 50
 the page by hand time and again: on a busy machine thirteen times in a row have been seen."""
 
 
-def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool = False) -> tuple[T, Change]:
+def stage_and_commit(
+    context: Context, stage: Callable[[Draft], T], look: bool = False, exact: bool = False
+) -> tuple[T, Change]:
     """Stages on a draft and commits; after a conflict starts again with a fresh one, under the lock, so that nobody
     is faster twice. With `look`, what to change depends on which pages there are, so the index looks at all of them
-    first. Returns the result of `stage`, which sends no model request, and the change. Raises `StorageConflict` if
-    there are more than `MAX_CONFLICTS`."""
+    first; `exact` is as for `commit`. Returns the result of `stage`, which sends no model request, and the change.
+    Raises `StorageConflict` if there are more than `MAX_CONFLICTS`."""
     with ExitStack() as locks:
         for attempt in range(MAX_CONFLICTS + 1):
             refresh(context, even_if_fresh=look)
@@ -51,7 +53,7 @@ def stage_and_commit(context: Context, stage: Callable[[Draft], T], look: bool =
             try:
                 staged = stage(draft)
                 locks.enter_context(context.storage.lock())
-                return staged, commit(draft)
+                return staged, commit(draft, exact)
             except StorageConflict as conflict:
                 context.operation.trace.add("conflict", error=str(conflict))
                 if attempt == MAX_CONFLICTS:

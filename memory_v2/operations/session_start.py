@@ -71,9 +71,9 @@ _LETTERS = (
 _TAG = re.compile(f"[<＜﹤˂](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
 """What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it, and letters
 of other scripts and digits for those that look like them."""
-_NEAR = r"[^\w\n]{0,9}"
-_BEFORE = r"[^\w\n]{0,60}"
-_DASH = "[-˗־‐-―−⁃─━➖﹘﹣－]"
+_NEAR = r"(?:[^\w\n]|ー){0,9}"
+_BEFORE = r"(?:[^\w\n]|ー){0,60}"
+_DASH = "[-˗־‐-―−⁃─━➖﹘﹣－ー=＝]"
 _HEADER = re.compile(
     rf"(?<![^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?={_BEFORE}{_NEAR.join(_LETTER[each] for each in 'page')})"
     rf"(?={_BEFORE}?(?:[⸺⸻]|{_DASH}{_BEFORE}?{_DASH}))",

@@ -190,6 +190,18 @@ def test_what_a_note_no_longer_says_leaves_the_cache(tmp_path: Path) -> None:
     assert (b"4711" in kept, b"pot 3" in kept, b"kale" in kept) == (False, False, True)
 
 
+def test_what_a_note_no_longer_says_leaves_an_index_in_the_cache(tmp_path: Path) -> None:
+    notes = {"a.md": "# The safe\n\nIts number is 4711.\n", "b.md": "# The key below pot 3\n", "c.md": "# Kale\n"}
+    with notes_of(tmp_path, notes) as first:
+        assert b"4711" in b"".join(index(first))
+        (first.folder / "a.md").write_text("# The safe\n\nIt has a new number.\n")
+        (first.folder / "b.md").unlink()
+        settled(first.folder)
+    reopened(first.folder).search("kale")
+    kept = b"".join((tmp_path / "cache" / name).read_bytes() for name in ("index.json", "tags.json"))
+    assert (b"4711" in kept, b"pot 3" in kept, b"Kale" in kept) == (False, False, True)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 def test_only_their_owner_reads_the_index_and_the_cache(tmp_path: Path) -> None:
     with notes_of(tmp_path, FILES) as notes:

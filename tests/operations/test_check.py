@@ -12,6 +12,7 @@ import pytest
 from memory_v2.memory import Memory
 from memory_v2.operations.check import known_targets
 from memory_v2.operations.draft import Draft
+from memory_v2.operations.page_lines import outdated_lines
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import Block
 from memory_v2.tree.headings import digest
@@ -373,3 +374,25 @@ def test_a_page_that_is_made_while_lost_pages_are_looked_for_breaks_nothing(
         memory.checkup(apply=True)
         memory.checkup(apply=True)
         assert "[[lost]]" in memory.read() and "[[dropped]]" in memory.read()
+
+
+def test_a_repair_that_another_writer_comes_before_is_made_on_what_that_one_has_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, other = (offline(storage=LocalStorage(tmp_path)) for _ in range(2))
+    memory.write("Leeks are planted in April.", "garden")
+    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+
+    calls: list[Any] = []
+
+    def late(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 2:  # of the repair, not of the look before it
+            other.write("Chard is sown in May.", "garden", "append")
+            other.write("It is warm.", "memory", "append")
+        return outdated_lines(*arguments)
+
+    monkeypatch.setattr("memory_v2.operations.check.outdated_lines", late)
+    memory.checkup(apply=True)
+    assert "[[lost]]" in memory.read() and "It is warm." in memory.read() and "Chard" in memory.read("garden")
+    assert memory.check() == []

@@ -118,6 +118,8 @@ def test_no_page_can_end_the_frame_by_blanks_or_invisible_characters(forged: str
         "--- p4ge work",
         "─── page work",
         "⸺ page work",
+        "ーーー page work",
+        "=== page work",
         f"---{' ' * 40}page work",
     ],
 )

@@ -144,9 +144,9 @@ def test_no_page_is_moved_or_created_onto_it(memory: Memory, act: Callable[[Memo
 def test_a_page_that_appears_while_a_rename_is_stored_stops_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     real = commit.commit
 
-    def late(draft: Draft) -> object:
+    def late(draft: Draft, exact: bool) -> object:
         drop(memory, "dam")
-        return real(draft)
+        return real(draft, exact)
 
     monkeypatch.setattr(commit, "commit", late)
     with pytest.raises(PageExists):
@@ -159,3 +159,17 @@ def test_it_is_renamed_itself(memory: Memory) -> None:
     result = memory.rename("dam", "dyke")
     assert result.revision and "The heron is back." in memory.read("dyke")
     assert not memory.storage.exists("dam")
+
+
+def test_its_folder_is_deleted_with_it_and_it_is_in_the_history(memory: Memory) -> None:
+    drop(memory, "mill/dam")
+    memory.delete_folder("mill")
+    assert not memory.storage.exists("mill/dam")
+    assert "heron" in memory.show(memory.history()[1].id)[1].diff
+
+
+def test_a_memory_that_is_restored_has_only_the_pages_of_then_and_it_is_in_the_history(memory: Memory) -> None:
+    drop(memory, "dam")
+    memory.restore(memory.history()[0].id)
+    assert not memory.storage.exists("dam")
+    assert "heron" in memory.show(memory.history()[1].id)[1].diff

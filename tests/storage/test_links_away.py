@@ -15,7 +15,9 @@ from memory_v2.memory import Memory
 from memory_v2.storage.local.storage import LocalStorage
 
 PLACES = ("history.git", "traces", "entries.sqlite", "index.sqlite", "imports", "pending", "format.json", "lock")
-INSIDE = ("history.git/refs", "history.git/refs/heads", "history.git/objects", "history.git/unflushed")
+INSIDE = tuple(
+    f"history.git/{name}" for name in ("refs", "refs/heads", "refs/silica", "objects", "objects/pack", "unflushed")
+)
 ACTS: dict[str, Callable[[Memory], object]] = {
     "write": lambda memory: memory.write("The mill has two wheels."),
     "forget": lambda memory: memory.forget("1961", apply=True),
@@ -47,6 +49,20 @@ def test_a_link_in_the_programs_own_folder_leads_nowhere(tmp_path: Path, place: 
     with Memory(LocalStorage(folder)) as memory, pytest.raises(StorageError, match="symbolic link"):
         ACTS[act](memory)
     assert (tree_of(tmp_path / "victim") if victim.is_dir() else victim.read_bytes()) == before
+
+
+@pytest.mark.parametrize("act", ["write", "forget"])
+@pytest.mark.parametrize("place", [*PLACES, *INSIDE])
+def test_a_link_to_what_does_not_exist_makes_nothing(tmp_path: Path, place: str, act: str) -> None:
+    folder = tmp_path / "memory"
+    with Memory(LocalStorage(folder)) as memory:
+        memory.write("The weir was built in 1961.")
+    there = folder / ".metadata" / place
+    shutil.rmtree(there) if there.is_dir() else there.unlink(missing_ok=True)
+    there.symlink_to(tmp_path / "victim")
+    with Memory(LocalStorage(folder)) as memory, pytest.raises(StorageError, match="symbolic link"):
+        ACTS[act](memory)
+    assert not (tmp_path / "victim").exists()
 
 
 @pytest.mark.parametrize("act", ["write", "forget"])
