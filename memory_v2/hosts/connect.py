@@ -23,7 +23,9 @@ class _Draft:
     before: bytes | None
     text: str
     hosts: list[str] = field(default_factory=list)
-    purposes: list[str] = field(default_factory=list)
+    present: list[str] = field(default_factory=list)
+    """What the file has for the memory as it is, by purpose."""
+    changed: list[str] = field(default_factory=list)
     problem: str = ""
 
 
@@ -40,8 +42,10 @@ def plan(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], is_undone
                 draft.text = edit.take_out(draft.text) if is_out else edit.put(draft.text)
             except Unclear as error:
                 draft.problem = str(error)
-        is_there = not is_out or draft.problem or draft.text != was
-        draft.purposes += [edit.about] if is_there and edit.about not in draft.purposes else []
+        if draft.text != was:
+            draft.changed += [edit.about] if edit.about not in draft.changed else []
+        elif not is_out or draft.problem:
+            draft.present += [edit.about] if edit.about not in draft.present else []
     return [_change(file, draft, is_undone) for file, draft in drafts.items()]
 
 
@@ -120,7 +124,7 @@ def _change(file: Path, draft: _Draft, is_undone: bool) -> FileChange:
     else:
         after = None if is_undone and not draft.text.strip() else after
         draft.problem = draft.problem or why_unwritable(file)
-    told = (file, tuple(draft.hosts), tuple(draft.purposes), draft.before)
+    told = (file, tuple(draft.hosts), tuple(draft.changed or draft.present), draft.before)
     return FileChange(*told, draft.before if draft.problem else after, draft.problem)
 
 

@@ -218,11 +218,11 @@ def test_a_host_that_has_only_our_files_is_as_before(tmp_path: Path) -> None:
 
 
 def test_it_may_be_used_without_asking_where_the_host_can_be_told_so(home: Path) -> None:
-    connected(user_at(home), replace(LAUNCH, is_allowed=True))
-    assert json.loads((home / ".claude/settings.json").read_text())["permissions"]["allow"] == [
-        "Bash(ls)",
-        "mcp__silica-memory",
-    ]
+    connected(user_at(home))
+    done = {one.file: one.purposes for one in connected(user_at(home), replace(LAUNCH, is_allowed=True))}
+    assert done[home / ".claude/settings.json"] == ("permission to use it",)  # and not the hook, which was there
+    allow = json.loads((home / ".claude/settings.json").read_text())["permissions"]["allow"]
+    assert allow == ["Bash(ls)", "mcp__silica-memory"]
     for name in (".gemini", ".qwen"):
         settings = without_comments((home / name / "settings.json").read_text())
         assert settings["mcpServers"]["silica-memory"]["trust"] is True
