@@ -101,7 +101,7 @@ def init(
         facts = {"hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
         done = connection_plan(changes, is_applied, **facts)
         yield from show(done)
-        yield from _what_next(done, hosts, is_applied, user)
+        yield from _what_next(done, hosts, is_applied, user, launch.name)
         if is_applied and not hosts:
             raise ended(NOT_FOUND)
     if done.warnings and (is_applied or is_undone):
@@ -131,7 +131,9 @@ def _launch(chosen: ChosenMemory) -> Launch:
     return Launch(installed_program(), path, NAME)
 
 
-def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, user: UserEnvironment) -> Iterator[Notice]:
+def _what_next(
+    done: Plan, hosts: Sequence[Host], is_applied: bool, user: UserEnvironment, name: str
+) -> Iterator[Notice]:
     if not hosts:
         looked = dict.fromkeys(str(user.path(template)) for host in HOSTS for template in host.here)
         yield Notice(
@@ -147,6 +149,6 @@ def _what_next(done: Plan, hosts: Sequence[Host], is_applied: bool, user: UserEn
             "hosts do not see SILICA_MEMORY_BACKEND of this shell: set it in silica.toml ('silica memory config')"
         )
     if done.planned and is_applied:
-        yield from (Notice(f"{host.title}: {host.then}") for host in hosts)
+        yield from (Notice(f"{host.title}: {host.then.replace('NAME', name)}") for host in hosts)
     elif done.planned:
         yield Notice("'silica memory init --apply' writes it, and --undo takes it back")

@@ -97,7 +97,7 @@ COPILOT_CLI = Host(
     "copilot-cli",
     "Copilot CLI",
     here=("{home}/.copilot/config.json", "{home}/.copilot/mcp-config.json"),
-    then="start a new session, with --allow-tool=silica-memory if it need not ask; /mcp show lists the server",
+    then="start a new session, with --allow-tool=NAME if it need not ask; /mcp show lists the server",
     servers=("{home}/.copilot/mcp-config.json", ""),
     entry=_of_copilot,
     hooks=("{home}/.copilot/hooks/NAME.json", ""),
