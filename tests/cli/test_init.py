@@ -96,7 +96,7 @@ def test_settings_that_mean_nothing_are_told_before_anything_is_written(hosts: P
 def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> None:
     where = str(hosts.home / "notes")
     assert init(hosts, "--json", SILICA_MEMORY_PATH="notes").json["server"][-3:] == ["--path", where, "mcp"]
-    persona = init(hosts, "--json", "--apply", "--host", "copilot", options=("--persona", "work"))
+    persona = init(hosts, "--json", "--apply", "--host", "copilot-cli", options=("--persona", "work"))
     assert persona.json["server"][-3:] == ["--persona", "work", "mcp"]
     assert "--allow-tool=silica-memory-work" in persona.err
     project = init(hosts, "--json", options=("--project", ".")).json["server"]
