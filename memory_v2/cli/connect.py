@@ -20,10 +20,10 @@ from memory_v2.cli.verb import Option, ended, verb
 from memory_v2.configuration import OLDER, PATH
 from memory_v2.errors import UsageError
 from memory_v2.hosts.connect import apply, connection_plan, plan, undo
+from memory_v2.hosts.files import FileChange
 from memory_v2.hosts.host import Host, Launch, UserEnvironment, installed_program
 from memory_v2.hosts.known import HOSTS
 from memory_v2.mcp.options import Way
-from memory_v2.plan import Plan
 from memory_v2.settings import Settings, configured
 
 HOST_NAMES = tuple(host.name for host in HOSTS)
@@ -91,7 +91,8 @@ def init(
             asking = [new for new, old in zip(allowing, changes, strict=True) if new.after != old.after]
             if titles := ", ".join(dict.fromkeys(title for change in asking for title in change.hosts)):
                 question = (
-                    f"May agents ({titles}) use all tools of the memory without asking each time? Each can be undone"
+                    f"May agents ({titles}) use all tools of the memory without asking each time? "
+                    "What a tool changes can be undone"
                 )
                 agreed = click.confirm(question, err=True)
                 changes = allowing if agreed else plan(user, replace(launch, is_allowed=False), hosts)
@@ -101,7 +102,7 @@ def init(
         facts = {"hosts": [host.name for host in hosts], "path": str(memory.path), "server": server}
         done = connection_plan(changes, is_applied, **facts)
         yield from show(done)
-        yield from _what_next(done, hosts, is_applied, user, launch.name)
+        yield from _what_next(changes, hosts, is_applied, user, launch.name)
         if is_applied and not hosts:
             raise ended(NOT_FOUND)
     if done.warnings and (is_applied or is_undone):
@@ -132,7 +133,7 @@ def _launch(chosen: ChosenMemory) -> Launch:
 
 
 def _what_next(
-    done: Plan, hosts: Sequence[Host], is_applied: bool, user: UserEnvironment, name: str
+    changes: Sequence[FileChange], hosts: Sequence[Host], is_applied: bool, user: UserEnvironment, name: str
 ) -> Iterator[Notice]:
     if not hosts:
         looked = dict.fromkeys(str(user.path(template)) for host in HOSTS for template in host.here)
@@ -148,7 +149,12 @@ def _what_next(
         yield Notice(
             "hosts do not see SILICA_MEMORY_BACKEND of this shell: set it in silica.toml ('silica memory config')"
         )
-    if done.planned and is_applied:
-        yield from (Notice(f"{host.title}: {host.then.replace('NAME', name)}") for host in hosts)
-    elif done.planned:
-        yield Notice("'silica memory init --apply' writes it, and --undo takes it back")
+    has_files = {title for change in changes for title in change.hosts}
+    is_alone = {title for change in changes if change.problem for title in change.hosts}
+    for host in hosts:
+        if host.title not in has_files:
+            yield Notice(f"{host.title} has no settings for a project: without --project, it is connected to yours")
+        elif is_applied and host.title not in is_alone and any(change.is_change for change in changes):
+            yield Notice(f"{host.title}: {host.then.replace('NAME', name)}")
+    if not is_applied and any(change.is_change for change in changes):
+        yield Notice("the same command with --apply writes it, and with --undo takes it back")

@@ -105,6 +105,17 @@ def test_a_folder_that_only_this_shell_knows_is_written_down(hosts: Program) -> 
     assert both["path"] == str(hosts.home / ".silica" / "memory")
 
 
+def test_what_is_to_be_done_next_is_told_of_hosts_that_were_connected_and_of_no_others(hosts: Program) -> None:
+    assert "the same command with --apply" in init(hosts, options=("--persona", "work")).err
+    copilot = init(hosts, "--apply", "--host", "copilot-cli", options=("--project", ".")).err
+    assert "Copilot CLI has no settings for a project" in copilot and "start a new session" not in copilot
+    theirs = '{"mcpServers": {"silica-memory": {"command": "mine"}}}'
+    (hosts.home / ".claude.json").write_text(theirs)
+    applied = init(hosts, "--apply")
+    assert applied.code == 4 and (hosts.home / ".claude.json").read_text() == theirs
+    assert "Codex: start a new session" in applied.err and "Claude Code: start" not in applied.err
+
+
 def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_repository(hosts: Program) -> None:
     from tests.test_configuration import linked_worktree
 
