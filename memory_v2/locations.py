@@ -25,12 +25,12 @@ def persona_memory(name: str) -> Path:
 
 def project_memory(folder: Path) -> Path:
     """The memory of the project that a folder belongs to. All worktrees of a git repository share one. Raises
-    `InvalidSetting` if a link, which a repository may carry, leads out of the project."""
+    `InvalidSetting` if a symbolic link, which a repository may carry, leads anywhere else."""
     project = project_folder(folder)
     place = project / PROJECT_MEMORY
     with suppress(OSError):
-        if not place.resolve().is_relative_to(project.resolve()):
-            raise InvalidSetting(f"{place} leads out of the project through a symbolic link; remove the link")
+        if place.resolve() != project.resolve() / PROJECT_MEMORY:
+            raise InvalidSetting(f"{place} leads elsewhere through a symbolic link; remove the link")
     return place
 
 

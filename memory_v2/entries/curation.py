@@ -111,7 +111,7 @@ def planned(state: StateFiles, kind: str, asked: object) -> dict[str, Any]:
     """What was planned last of this kind; nothing if something else was asked, or it cannot be read."""
     try:
         kept = json.loads(state.read(f"{PLANS}/{kind}") or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) and kept.pop("asked", None) == asked else {}
 

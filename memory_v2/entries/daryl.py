@@ -62,6 +62,8 @@ def read_shard(text: str, file: str, agent: str, zone: tzinfo = UTC) -> Shard:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise InvalidText(f"{file}, line {error.lineno}: this is not valid JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise InvalidText(f"{file}: this is no shard: it is nested too deeply") from error
     listed = data.get("transactions") if isinstance(data, dict) else None
     if not isinstance(listed, list):
         raise InvalidText(f"{file}: this is no shard: it has no list of transactions")

@@ -168,8 +168,8 @@ class Host:
     user has to do afterwards; where it lists servers, below which keys, and as what; where it has hooks and skills.
 
     `top` is what the file of its hooks needs beside them. No hook is written where a host of `hooked_by` is used, whose
-    hooks it runs too. `allows` is the file and the keys of a list of tools that may be used without asking. NAME is what
-    the host calls the server.
+    hooks it runs too. `allows` is the file and the keys of a list of tools that may be used without asking. NAME is
+    what the host calls the server.
     """
 
     name: str

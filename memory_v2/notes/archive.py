@@ -225,7 +225,7 @@ def _read(folder: Path) -> list[list[str]]:
         return journal
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StorageError(f"{folder / JOURNAL} is damaged, so nothing is moved: {error}; delete it") from error
 
 

@@ -156,7 +156,7 @@ class NotesCache:
             value = json.dumps(sorted({*json.loads(row[0] if row else "[]"), *names}))
             tables.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, value))
 
-    def indexed(self, pages: Collection[str]) -> set[str]:
+    def indexed(self, pages: Iterable[str]) -> set[str]:
         """Those of these pages of notes that the full text has, as they were when it was refreshed last."""
         asked = "SELECT path FROM pages WHERE path IN (SELECT value FROM json_each(?))"
         return {path for (path,) in self._query(asked, json.dumps([*pages]))}

@@ -16,7 +16,7 @@ from memory_v2.notes.audit.context import AuditContext, Policy
 from memory_v2.notes.cache import NotesCache
 from memory_v2.notes.digest import Digest, make_digest
 from memory_v2.notes.extract import Extracted, Wanted, collected, extracted_in
-from memory_v2.notes.folder import NotesFolder, Refreshed, note_of
+from memory_v2.notes.folder import NotesFolder, Refreshed, note_of, page_of
 from memory_v2.notes.graph import MOST, NotesGraph, notes_graph
 from memory_v2.notes.index_files import INDEX, Indexed, Status, index_status, write_index
 from memory_v2.notes.links import resolver_of
@@ -71,11 +71,13 @@ class Notes:
 
     def refresh(self, only: Collection[str] = ()) -> Refreshed:
         """Reads what was touched since the last time. With `only`, of the named files and folders; of all others, what
-        was read stays. An index in the cache no longer says what the notes no longer say. Raises `UsageError`,
-        `StorageError`."""
+        was read stays. What the notes no longer say leaves all that is kept. Raises `UsageError`, `StorageError`."""
         self._is_read = True
         touched = self._files.look(only)
-        if (touched.changed or touched.removed) and self.cache and (self.cache / INDEX).is_file() and not self.trouble:
+        before = (*touched.changed, *touched.removed)
+        if self._cached.indexed(map(page_of, before)):
+            self._indexed()
+        if before and self.cache and (self.cache / INDEX).is_file() and not self.trouble:
             write_index(self._files, touched, self.cache)
         return touched
 
@@ -194,10 +196,14 @@ class Notes:
         return self._cached
 
     def _full_text(self) -> FullTextIndex:
-        """The full-text index of the notes as they are now; each note is a page of it, see `NotesFolder`."""
+        """The full-text index of the notes as they are now."""
+        self.refresh()
+        return self._indexed()
+
+    def _indexed(self) -> FullTextIndex:
+        """The full-text index of the notes as they were read; each note is a page of it, see `NotesFolder`."""
         from memory_v2.index.full_text import FullTextIndex  # start-up that only a search is worth
 
-        self.refresh()
         if self._index is None:
             self._index = FullTextIndex(self._files, None, calendar=self.calendar, store=self._cached.store)
         cached, told_before = self._cached, set[str]()

@@ -50,8 +50,9 @@ _FRAME = (
     "</silica-memory>\n",
 )
 _ALIKE = {
-    "a": "4аα",
+    "a": "4аαɑ",
     "c": "сϲ",
+    "d": "ԁ",
     "e": "3еε",
     "g": "9ɡց",
     "i": "1lіι",
@@ -63,7 +64,7 @@ _ALIKE = {
 }
 """Of letters, what looks like them besides their forms of other widths and styles."""
 _STYLED = "\uff21-\uff5a\U0001d400-\U0001d7ff"
-_LETTER = {letter: f"[{letter}{_ALIKE.get(letter, '')}{_STYLED}]" for letter in "silcameorypg"}
+_LETTER = {letter: f"[{letter}{_ALIKE.get(letter, '')}{_STYLED}]" for letter in "silcameorypgd"}
 _INVISIBLE = r"(?:[^\w<＜﹤˂>]|_)*"
 _LETTERS = (
     "(?:m|rn|[^\\W\\x00-\\x7f])" if each == "m" else f"(?:{_LETTER[each]}|[^\\W\\x00-\\x7f])" for each in "silicamemory"
@@ -71,15 +72,17 @@ _LETTERS = (
 _TAG = re.compile(f"[<＜﹤˂](?={_INVISIBLE}{_INVISIBLE.join(_LETTERS)})", re.I)
 """What a reader could take for the frame: blanks, dashes and invisible characters may stand anywhere in it, and letters
 of other scripts and digits for those that look like them."""
-_NEAR = r"(?:[^\w\n]|ー){0,9}"
-_BEFORE = r"(?:[^\w\n]|ー){0,60}"
-_DASH = "[-˗־‐-―−⁃─━➖﹘﹣－ー=＝]"
+_LINES = "ーㅡ一"
+_NEAR = rf"(?:[^\w\n]|[{_LINES}]){{0,9}}"
+_BEFORE = rf"(?:[^\w\n]|[{_LINES}]){{0,60}}"
+_DASH = f"[-˗־᠆‐-―−⁃⎯─━➖﹘﹣－=＝{_LINES}]"
+_WORDS = "|".join(_NEAR.join(map(_LETTER.__getitem__, word)) for word in ("page", "said"))
 _HEADER = re.compile(
-    rf"(?<![^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?={_BEFORE}{_NEAR.join(_LETTER[each] for each in 'page')})"
+    rf"(?<![^\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])(?={_BEFORE}(?:{_WORDS}))"
     rf"(?={_BEFORE}?(?:[⸺⸻]|{_DASH}{_BEFORE}?{_DASH}))",
     re.I,
 )
-"""What a reader could take for the line above a page."""
+"""What a reader could take for the line above a page, or above what others say of the work."""
 _SAID = re.compile(rf"\*(?:Source: .* · |Said on )({DAY})\*")
 _CUT = "(cut here; read_memory shows the rest)\n"
 

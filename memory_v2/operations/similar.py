@@ -18,7 +18,7 @@ same thing, and so are .44 of the lines; if all of them were shown, 78 and .34."
 
 @operation("similar")
 def similar(context: Context, text: str) -> list[SimilarLine]:
-    """The two lines that are most like a text and do not stand in it, likest first, of different places. No model is asked."""
+    """The two lines that are most like a text and do not stand in it, of different places, likest first."""
     refresh(context)
     own = {plain(line) for line in text.splitlines()}
     lines = [

@@ -64,7 +64,7 @@ def restore(options: ServiceOptions, file: Path) -> int:
                 archive.extractall(scratch, filter="data")
             listed = Path(scratch) / CHECKSUMS
             sums = json.loads(listed.read_text())
-        except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+        except (tarfile.TarError, EOFError, OSError, ValueError, RecursionError) as error:
             raise StorageError(f"{file} cannot be read as a backup: {error}") from error
         listed.unlink()
         stored = {p.relative_to(scratch).as_posix(): _sum(p) for p in Path(scratch).rglob("*") if p.is_file()}

@@ -35,7 +35,7 @@ def read_format(state: StateFiles) -> Mapping[str, Any]:
         content = json.loads(data)
         number = content["format"]
         is_number = isinstance(number, int)
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         is_number = False
     if not is_number:
         raise StorageError(

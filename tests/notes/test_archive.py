@@ -186,10 +186,11 @@ def test_a_memory_is_not_archived(notes: Notes) -> None:
         notes.archive(30)
 
 
-def test_a_damaged_journal_is_told(notes: Notes) -> None:
+@pytest.mark.parametrize("text", ['{"files": 1}}', "[" * 100_000])
+def test_a_damaged_journal_is_told(text: str, notes: Notes) -> None:
     journal = notes.folder / archive.JOURNAL
     journal.parent.mkdir()
-    journal.write_text(json.dumps({"files": 1}) + "}")
+    journal.write_text(text)
     with pytest.raises(OSError, match="damaged"):
         notes.undo()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,24 @@ def test_what_a_note_no_longer_says_leaves_an_index_in_the_cache(tmp_path: Path)
     reopened(first.folder).search("kale")
     kept = b"".join((tmp_path / "cache" / name).read_bytes() for name in ("index.json", "tags.json"))
     assert (b"4711" in kept, b"pot 3" in kept, b"Kale" in kept) == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    "look", [lambda notes: notes.index(), lambda notes: notes.extract(), lambda notes: notes.digest()]
+)
+def test_what_a_note_no_longer_says_leaves_the_full_text_whoever_looks(
+    look: Callable[[Notes], object], tmp_path: Path
+) -> None:
+    notes = {"a.md": "# The safe\n\nIts number is zq4711.\n", "b.md": "# The key below potsherd\n", "c.md": "# Kale\n"}
+    with notes_of(tmp_path, notes) as first:
+        first.search("kale")
+        (first.folder / "a.md").write_text("# The safe\n\nIt has a new number.\n")
+        (first.folder / "b.md").unlink()
+        settled(first.folder)
+    with reopened(first.folder) as later:
+        look(later)
+    kept = b"".join(file.read_bytes() for file in (tmp_path / "cache").iterdir())
+    assert (b"4711" in kept, b"potsherd" in kept, b"kale" in kept.lower()) == (False, False, True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")

@@ -125,3 +125,8 @@ def test_the_memory_of_a_project_is_inside_the_project(tmp_path: Path, name: str
     with pytest.raises(InvalidSetting, match="symbolic link"):
         ChosenMemory.from_options(None, None, project, None)
     assert [*victim.iterdir()] == []
+    (project / name).unlink()
+    (project / ".git").mkdir()
+    (project / name).symlink_to("../.git" if "/" in name else ".git")
+    with pytest.raises(InvalidSetting, match="symbolic link"):
+        project_memory(project)

@@ -465,8 +465,15 @@ def test_a_page_that_was_read_is_not_read_again_before_it_is_replaced_unless_it_
     assert (folder / "memory.md").read_bytes() == b"own"
 
 
-def test_an_edit_between_the_last_look_and_the_replacing_stays_and_is_a_conflict(
-    storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda storage, version: storage.write("memory", b"new", version),
+        lambda storage, version: storage.delete("memory", version),
+    ],
+)
+def test_an_edit_between_the_last_look_and_the_change_stays_and_is_a_conflict(
+    act: Callable[[LocalStorage, str], object], storage: LocalStorage, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = storage.write("memory", b"old")
     (folder / "own").write_bytes(b"own")
@@ -479,7 +486,7 @@ def test_an_edit_between_the_last_look_and_the_replacing_stays_and_is_a_conflict
     with monkeypatch.context() as patched:
         patched.setattr(LocalStorage, "_expect", look_and_edit)
         with pytest.raises(StorageConflict):
-            storage.write("memory", b"new", version)
+            act(storage, version)
     assert files(folder) == ["memory.md"]
     assert storage.read("memory").data == b"own"
 

@@ -125,7 +125,7 @@ def read_baseline(file: Path) -> frozenset[str]:
         return frozenset(one["fingerprint"] for one in known)
     except OSError as error:
         raise UsageError(f"cannot read the baseline {file}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{file} is no baseline; --write-baseline makes one") from error
 
 

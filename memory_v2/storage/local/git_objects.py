@@ -308,7 +308,7 @@ def _unquoted(paragraph: str) -> str:
     if first == TEXT_AS_JSON:
         try:
             return str(json.loads(rest))
-        except ValueError:  # somebody has edited the message
+        except (ValueError, RecursionError):  # somebody has edited the message
             return rest
     return "\n".join(line.removeprefix(QUOTED) for line in rest.split("\n"))
 

@@ -151,7 +151,7 @@ class LocalStorage(VersionedStorage):
             return
         with explained("delete", file):
             self._expect(path, expected)
-            file.unlink(missing_ok=True)
+            self._remove(file, path, expected)
             sync_folder(self._prune(file.parent, self._folder))
             self._has_been_there &= any(self._folder.iterdir())  # or it was emptied here, and nothing is gone
 
@@ -351,6 +351,20 @@ class LocalStorage(VersionedStorage):
         if not is_file(there) or version_of(read_bytes(temporary)) != expected:
             exchange(temporary, file)
             raise conflict(path, expected)
+
+    def _remove(self, file: Path, path: str, expected: Expected) -> None:
+        """Removes the file. An edit made by hand since the last look is put back, and is a conflict."""
+        if expected == ANY:
+            file.unlink(missing_ok=True)
+            return
+        aside = new_temporary(file.parent)
+        with suppress(FileNotFoundError):  # removed by hand since
+            file.rename(aside)
+            if not is_file(lstat(aside)) or version_of(read_bytes(aside)) != expected:
+                self._create(aside, file, path)
+                aside.unlink(missing_ok=True)
+                raise conflict(path, expected)
+            aside.unlink()
 
     def _prune(self, folder: Path, top: Path) -> Path:
         """Removes `folder` and its parents below `top` while they are empty; returns the first that remains."""
