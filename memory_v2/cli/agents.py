@@ -262,6 +262,12 @@ def config(chosen: ChosenMemory) -> Iterator[Output]:
         yield Hint(f"search goes by words alone: what it takes to search by meaning (dense) is not installed; {HOW}")
 
 
+SCOPES_HELP = (
+    "What it may do, of memory:read, memory:write, pages:read, pages:write and admin; can be given several times. "
+    "Default: memory:read and memory:write."
+)
+
+
 @click.group("serve", invoke_without_command=True)
 @click.option(
     "--path", metavar="FOLDER", help="The memory's folder. Default: SILICA_MEMORY_PATH, else ~/.silica/memory_v2."
@@ -285,7 +291,7 @@ def serve(
     Examples:
       silica serve
       silica serve --path ./shared --port 9000
-      silica serve keys --tenant acme --source hawk
+      silica serve keys --source hawk
       silica serve backup shared.tar.gz
 
     \b
@@ -315,12 +321,13 @@ def _service() -> ModuleType:
 
 def _report(address: str, token: str | None) -> None:
     shown = token or "dm_…"
-    if token:
-        out(f"key, shown this once: {token}\n")
+    said = f"key, shown this once: {token}" if token else "the key was shown by the first start; 'keys' makes another"
+    curl = f"  curl -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' \\\n"
+    base = f"{address}/api/v1/memory"
     out(
-        f"serving {address} until Ctrl-C; try:\n"
-        f"  curl -H 'Authorization: Bearer {shown}' -H 'Content-Type: application/json' \\\n"
-        f"""    -d '{{"session_id": "CHAT-1"}}' {address}/api/v1/memory/context\n"""
+        f"{said}\nserving {address} until Ctrl-C; store a text, and find it:\n"
+        f"""{curl}    -d '{{"text": "Deploy on Mondays."}}' {base}/pages\n"""
+        f"""{curl}    -d '{{"query": "When do we deploy?"}}' {base}/search\n"""
     )
 
 
@@ -343,11 +350,22 @@ def restore(options: ServiceOptions, file: Path) -> None:
 @serve.command()
 @click.option("--tenant", default="default", show_default=True, help="The tenant; a new name makes a new tenant.")
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="An agent that it speaks for; any by default.")
-@click.option("--scope", "scopes", multiple=True, metavar="NAME", help="memory:read and memory:write by default.")
+@click.option("--scope", "scopes", multiple=True, metavar="NAME", help=SCOPES_HELP)
 @click.option("--tier", default="standard_tier", show_default=True, help="free_tier, standard_tier or unlimited_tier.")
 @click.pass_obj
 def keys(options: ServiceOptions, tenant: str, sources: tuple[str, ...], scopes: tuple[str, ...], tier: str) -> None:
-    """Make a key and print it, once."""
+    """Make a key and print it, once.
+
+    Agents that share a memory have keys of one tenant. The service of another folder is named before the verb.
+
+    \b
+    Examples:
+      silica serve keys --source hawk
+      silica serve keys --source owl --scope memory:read --scope pages:read
+      silica serve --path ./shared keys --source hawk
+    """
     given = {"tenant": tenant, "sources": list(sources), "scopes": list(scopes), "tier": tier}
     token = _service().add_key(options, {name: value for name, value in given.items() if value})
     out(f"{token}\n")
+    where = (options.database and "the database") or str(options.folder)
+    tell(f"it is of the tenant {tenant} in {where}, and may {' and '.join(scopes or ('memory:read', 'memory:write'))}")

@@ -155,6 +155,7 @@ def _what_next(
         if host.title not in has_files:
             yield Notice(f"{host.title} has no settings for a project: without --project, it is connected to yours")
         elif is_applied and host.title not in is_alone and any(change.is_change for change in changes):
-            yield Notice(f"{host.title}: {host.then.replace('NAME', name)}")
+            then = (host.in_project if user.project else "") or host.then
+            yield Notice(f"{host.title}: {then.replace('NAME', name)}")
     if not is_applied and any(change.is_change for change in changes):
         yield Notice("the same command with --apply writes it, and with --undo takes it back")

@@ -186,6 +186,8 @@ class Host:
     hooked_by: tuple[Host, ...] = ()
     skills: Files = ("", "")
     allows: tuple[Files, tuple[str, ...]] | None = None
+    in_project: str = ""
+    """What the user has to do in a project, if that is something else."""
 
     def is_here(self, user: UserEnvironment) -> bool:
         """Whether the user has it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
-import socket
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from memory_v2.errors import InvalidSetting
+from memory_v2.listening import listen
 from memory_v2.mcp.options import TOKEN
 from memory_v2.mcp.server import MemoryServer
 
@@ -74,16 +74,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any free one. Raises `InvalidSetting` if the address cannot be used."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host.strip("[]"), port), family=family)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InvalidSetting(f"cannot listen on {host}, port {port}: {reason}; choose another --port") from error
 
 
 def serve(

@@ -118,10 +118,11 @@ def query_entries(
 
 def search(call: Call, asked: Search) -> Answer:
     """The core's answers: pages for a key that may read them, and the entries that the caller may read."""
-    only = asked.only
+    only, hidden = asked.only, ""
     if READ_PAGES not in call.caller.scopes and ADMIN not in call.caller.scopes:
         if only == "pages" or asked.under:
             call.caller.require(READ_PAGES)
+        hidden = f"pages were not searched: the key does not have the scope {READ_PAGES}" if only is None else ""
         only = "entries"
     results = call.memory.search(
         asked.query,
@@ -135,6 +136,7 @@ def search(call: Call, asked: Search) -> Answer:
     )
     readable = [r for r in results if not isinstance(r, EntryResult) or _may_read_core(call, r.entry)]
     told = {**document(results), "results": [document(result) for result in readable[: asked.limit]]}
+    told["degraded"] = "; ".join(filter(None, (told["degraded"], hidden)))
     return Answer({name: told[name] for name in ("results", "answered", "decided_by", "degraded")})
 
 

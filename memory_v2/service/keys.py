@@ -121,7 +121,8 @@ def key_id_of(token: str) -> str:
 def create_key(transaction: Transaction, tenant: Name, new: NewKey) -> dict[str, Any]:
     """Stores a key and returns it with its text, which is shown this once."""
     if unknown := set(new.scopes).difference(SCOPES):
-        raise Problem("VALIDATION_FAILED", f"there is no scope {min(unknown)}", scopes=list(SCOPES))
+        told = f"there is no scope {min(unknown)}; there are {', '.join(SCOPES)}"
+        raise Problem("VALIDATION_FAILED", told, scopes=list(SCOPES))
     key_id = secrets.token_hex(6)
     token = f"dm_{key_id}_{secrets.token_urlsafe(32)}"
     now = transaction.now

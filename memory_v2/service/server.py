@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from sqlalchemy import func, select
 
 from memory_v2.errors import InvalidSetting
+from memory_v2.listening import listen
 from memory_v2.service import tables
 from memory_v2.service.access import SCOPES
 from memory_v2.service.app import application
@@ -55,11 +56,11 @@ class Server(uvicorn.Server):
 
 def serve(options: ServiceOptions, on_start: Callable[[str, str | None], None]) -> None:
     """Serves until SIGTERM or Ctrl-C. `on_start` is given the address, and the text of the key that the first start
-    makes, else `None`."""
+    makes, else `None`. Raises `InvalidSetting` if the address cannot be used."""
+    listening = listen(options.host, options.port, backlog=2048)  # first: a key that nobody sees opens nothing
     migrate(options.database_url)
     parts = Parts.of(options)
     token = first_key(parts.store)
-    listening = socket.create_server((options.host, options.port), backlog=2048)
     host, port = listening.getsockname()[:2]
     on_start(f"http://{host}:{port}", token)
     config = uvicorn.Config(

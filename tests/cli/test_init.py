@@ -123,9 +123,7 @@ def test_the_agents_of_a_worktree_get_files_there_and_the_memory_of_the_reposito
     applied = init(hosts, "--apply", "--json", options=("--project", str(tree)))
     repository = str(hosts.home / "boats")
     assert applied.json["server"][-3:] == ["--project", repository, "mcp"]
-    assert (
-        "Claude Code: start a new session; in a project, choose to approve the server" in applied.err
-    )  # Enter refuses it
+    assert "Claude Code: start a new session, and choose to approve the server" in applied.err  # Enter refuses it
     assert (tree / ".mcp.json").is_file()
     assert not (hosts.home / "boats" / ".mcp.json").exists()
     assert (hosts.home / "boats" / ".silica" / ".gitignore").read_text() == "*\n"

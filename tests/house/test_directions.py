@@ -13,7 +13,7 @@ import memory_v2
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
     {"collector", "errors", "lazy"},
-    {"configuration", "locations"},
+    {"configuration", "listening", "locations"},
     {"settings", "progress", "text", "prompts"},
     {"tree", "validate"},
     {"storage", "files"},

@@ -108,11 +108,10 @@ def program(
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
         assert process.stdout is not None
         said = ""
-        while "curl" not in said:
+        while "/search" not in said:
             line = process.stdout.readline()
             assert line, said
             said += line
-        said += process.stdout.readline()
         address = re.search(r"http://[\d.:]+", said)
         key = re.search(r"dm_\w{12}_[\w-]+", said)
         assert address

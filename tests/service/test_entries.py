@@ -168,6 +168,12 @@ def test_pages_are_for_keys_that_may_read_and_write_them(shared: Running, tenant
         made = client.put("/pages/gone", json={"text": "# Gone\n"}, headers={"If-Match": version})
         assert (made.status_code, code(client.get("/pages/gone"))) == (412, "PAGE_NOT_FOUND")
     assert client.get("/pages/garden", headers={"If-None-Match": "*"}).status_code == 304
+    other = shared.client("owl", tenant, scopes=["memory:read"])
+    for asked, told in (({}, "pages were not searched"), ({"only": "entries"}, "")):
+        answer = other.post("/search", json={"query": "leeks", **asked}).json()
+        assert (
+            answer["results"] == [] and answer["degraded"].startswith(told) and bool(answer["degraded"]) == bool(told)
+        )
     assert "garden" in [each["path"] for each in client.get("/pages").json()["pages"]]
     assert code(client.get("/pages/nothing")) == "PAGE_NOT_FOUND"
     made = client.put("/pages/plantes-💐", json={"text": "# Plantes\n\nDes poireaux.\n"})

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
+from memory_v2.listening import listen
 from memory_v2.service.problem import STATUSES
 from tests.service.conftest import Mark
 from tests.service.running import BASE, HOST, Running, program, running
@@ -162,12 +164,33 @@ def test_a_backup_is_restored_with_everything(tmp_path: Path) -> None:
 
 def test_keys_are_made_from_the_shell(tmp_path: Path) -> None:
     command = ["serve", "--path", str(tmp_path), "keys", "--tenant", "acme", "--source", "hawk"]
-    token = CliRunner().invoke(silica, command).output.strip()
+    made = CliRunner().invoke(silica, command)
+    assert "tenant acme" in made.stderr and "memory:read" in made.stderr
+    token = made.stdout.strip()
     with running(tmp_path) as service:
         caller = service.parts.keys.find(token)
     assert (caller.tenant, caller.source, caller.is_admin) == ("acme", "hawk", False)
     wrong = CliRunner().invoke(silica, [*command, "--tier", "gold"])
     assert wrong.exit_code == 2 and "tier" in wrong.output
+    unknown = CliRunner().invoke(silica, [*command, "--scope", "gold"])
+    assert unknown.exit_code == 2 and "pages:read" in unknown.output
+
+
+def test_a_start_on_a_port_that_is_taken_makes_no_key_that_nobody_sees(tmp_path: Path) -> None:
+    with listen(HOST, 0) as taken:
+        port = str(taken.getsockname()[1])
+        refused = CliRunner().invoke(silica, ["serve", "--path", str(tmp_path), "--port", port])
+    assert refused.exit_code == 2 and "choose another --port" in refused.output
+    with program(tmp_path) as (_, _, key):
+        assert key
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_only_its_owner_reads_what_the_service_keeps(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with program(tmp_path):
+        kept = [tmp_path / ".service", *(tmp_path / ".service").iterdir()]
+        assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
 
 
 def test_the_metrics_of_the_specification_say_what_has_happened(shared: Running) -> None:
