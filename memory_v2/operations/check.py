@@ -88,27 +88,28 @@ def _stage_repair(draft: Draft) -> list[str]:
     """Stages the repair of all pages that can be read, and names them."""
     context = draft.context
     paths = sorted(draft.paths())
+    read = ((path, draft.find(path)) for path in paths if path not in context.index.unreadable)
+    pages = {path: page for path, page in read if page and not is_torn(page)}  # others may have removed some
     if paths and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
     known = known_targets(draft.paths(), context.storage, context.storage.ignored_files())
     exists = context.storage.exists
-    paths = [path for path in paths if path not in context.index.unreadable and not is_torn(draft.page(path))]
-    moved = moved_pages(context, {path: draft.page(path) for path in paths}, draft.graph(), known)
-    for path in paths:
+    moved = moved_pages(context, pages, draft.graph(), known)
+    for as_read in pages.values():
         # Gathered: text below the program's sections is moved above them.
-        page = followed(draft.page(path), moved, context.now())
+        page = followed(as_read, moved, context.now())
         draft.put(page)
         # A page that was made after the list of all was read is listed by the newer page, and exists.
         broken = [child for child in page.children if link_key(child.target) not in known and not exists(child.target)]
         if broken:
             draft.put(_unlist(page, broken))
     link_orphans(draft)
-    there = {path: draft.page(path) for path in paths}
+    there = {path: draft.page(path) for path in pages}
     for path, lines in outdated_lines(context.storage.history, there, draft.graph()).items():
         for above, link in lines:
             told = described(draft, draft.page(path))
             draft.put(draft.page(above.path).with_description(link.target, told))
-    return paths
+    return [*pages]
 
 
 def _unlist(page: Page, broken: list[ChildLink]) -> Page:

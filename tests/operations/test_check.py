@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -374,6 +375,29 @@ def test_a_page_that_is_made_while_lost_pages_are_looked_for_breaks_nothing(
         memory.checkup(apply=True)
         memory.checkup(apply=True)
         assert "[[lost]]" in memory.read() and "[[dropped]]" in memory.read()
+
+
+def test_a_page_that_is_removed_while_all_are_repaired_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = offline(storage=LocalStorage(tmp_path))
+    memory.write("Leeks are planted in April.", "garden")
+    memory.write("It is warm.", "kiln")
+    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+    paths, calls = Draft.paths, list[Draft]()
+
+    def removed(draft: Draft) -> AbstractSet[str]:
+        listed = paths(draft)
+        calls.append(draft)
+        if len(calls) == 2:  # of the repair, after conflicts were settled
+            (tmp_path / "kiln.md").unlink()
+        return listed
+
+    monkeypatch.setattr(Draft, "paths", removed)
+    memory.checkup(apply=True)
+    monkeypatch.undo()
+    memory.checkup(apply=True)
+    assert "[[lost]]" in memory.read() and memory.check() == []
 
 
 def test_a_repair_that_another_writer_comes_before_is_made_on_what_that_one_has_written(
