@@ -12,7 +12,7 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.grouping import Listed, ListedTerms, grouped
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.slug import slug
-from memory_v2.tree.page import ChildLink, new_page, parse_page, read_page
+from memory_v2.tree.page import MAX_DESCRIPTION, ChildLink, new_page, parse_page, read_page
 from tests.operations.scenes import body
 from tests.properties.whole import clock
 
@@ -141,7 +141,7 @@ def test_a_document_filed_on_a_group_is_found_by_the_line_of_the_group(title: st
     assert result.path in lines(memory, "talks")
     assert reached(memory, title) == result.path
     assert memory.check() == []
-    assert all(len(told) <= 160 for told in descriptions(memory))
+    assert all(len(told) <= MAX_DESCRIPTION for told in descriptions(memory))
 
 
 def test_a_group_keeps_its_line_if_that_leads_to_a_new_document_already() -> None:
@@ -209,7 +209,7 @@ def descriptions(memory: Memory) -> Iterable[str]:
 def test_descriptions_are_short() -> None:
     memory = shelf(TITLES | {f"{title}, once more at length and in detail": title for title in TITLES})
     memory.split()
-    assert all(0 < len(told) <= 160 for told in descriptions(memory))
+    assert all(0 < len(told) <= MAX_DESCRIPTION for told in descriptions(memory))
 
 
 def test_a_catalogue_grows_in_few_levels_and_is_never_stuck() -> None:

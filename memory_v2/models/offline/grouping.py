@@ -18,7 +18,6 @@ from typing import Any
 from memory_v2.models.briefs import SplitBrief
 from memory_v2.models.offline.likeness import Likeness, vectors
 from memory_v2.models.offline.naming import (
-    MAX_DESCRIPTION,
     MAX_RUN,
     Names,
     Term,
@@ -34,7 +33,7 @@ from memory_v2.tree.block import encode, readable
 from memory_v2.tree.edit import show_numbers
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import link_key
-from memory_v2.tree.page import ChildLink, Page
+from memory_v2.tree.page import MAX_DESCRIPTION, ChildLink, Page
 from memory_v2.tree.path import child_path, fold
 
 MAX_GROUPS = 28
