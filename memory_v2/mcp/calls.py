@@ -229,8 +229,7 @@ class ToolCalls:
         return result
 
     def _take_back(self, call: RunningCall, result: ToolResult) -> None:
-        """Undoes what a cancelled call has stored, unless others have built upon it. Runs
-        in a thread of its own."""
+        """Undoes what a cancelled call has stored, unless others have built upon it. Runs in a thread of its own."""
         store = self._memory.entries.store
         try:
             if revision := result.document.get("revision"):
