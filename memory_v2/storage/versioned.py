@@ -253,11 +253,15 @@ class VersionedStorage(MemoryStorage):
         return False
 
     def _taken_back(self, pages: tuple[PageChange, ...], revision: str) -> bool:
-        """Restores the pages and removes the revision from the history. Returns whether both worked."""
+        """Restores the pages, with what was edited by hand since, and removes the revision from the history. Returns
+        whether both worked."""
         try:
             for page in reversed(pages):
-                if self._data(page.path) == page.after != page.before:
-                    self._make(page.path, page.after, page.before)
+                now = self._data(page.path)
+                if now == page.after:
+                    self._make(page.path, now, page.before)
+                elif now not in (None, page.before):
+                    self._make(page.path, now, merged(page.after, now, page.before))
             self.history.take_back(revision)
         except SilicaError:
             logger.exception("revision %s could not be taken back", revision[:12])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from memory_v2.errors import PageExists
+from memory_v2.errors import PageExists, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.operations import commit
 from memory_v2.operations.context import Freshness
 from memory_v2.operations.draft import Draft
+from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.page import new_page
@@ -159,6 +160,64 @@ def test_it_is_renamed_itself(memory: Memory) -> None:
     result = memory.rename("dam", "dyke")
     assert result.revision and "The heron is back." in memory.read("dyke")
     assert not memory.storage.exists("dam")
+
+
+class Watched(LocalStorage):
+    """A folder in which something is done by hand right after a page was written or deleted, once."""
+
+    after = ("", "")
+    by_hand: Callable[[], object] = staticmethod(lambda: None)
+
+    def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
+        version = super().write(path, data, expected)
+        self._watch("write", path)
+        return version
+
+    def delete(self, path: str, expected: Expected = ANY) -> None:
+        super().delete(path, expected)
+        self._watch("delete", path)
+
+    def _watch(self, act: str, path: str) -> None:
+        if (act, path) == self.after:
+            self.after = ("", "")
+            self.by_hand()
+
+
+@pytest.mark.parametrize(
+    ("after", "act"),
+    [
+        (("delete", "mill/a"), lambda memory, then: memory.rename_folder("mill", "dams")),
+        (("write", "dam"), lambda memory, then: memory.restore(then)),
+    ],
+)
+def test_what_is_taken_back_keeps_what_was_typed_before_it_and_meanwhile(
+    after: tuple[str, str], act: Callable[[Memory, str], object], tmp_path: Path
+) -> None:
+    storage = Watched(tmp_path)
+    files = {path: tmp_path / f"{path}.md" for path in ("dam", "mill/a", "mill/b")}
+    with Memory(storage) as memory:
+        for path in files:
+            memory.write(f"The first line of {path}.", path)
+        then = memory.history()[0].id
+        for path, file in files.items():
+            file.write_text(file.read_text().replace("\n\n", f"\n\nTyped on {path}.\n\n", 1))
+        memory.check()
+
+        def edit() -> None:
+            for path, file in files.items():
+                file.parent.mkdir(exist_ok=True)
+                with file.open("a") as opened:  # one that is gone is made anew
+                    opened.write(f"\nTyped meanwhile on {path}.\n")
+
+        storage.after, storage.by_hand = after, edit
+        with suppress(SilicaError):
+            act(memory, then)
+        assert storage.after == ("", "")
+        memory.check()
+        text = "".join(file.read_text() for file in tmp_path.rglob("*.md"))
+        assert [
+            line for path in files for line in (f"Typed on {path}.", f"Typed meanwhile on {path}.") if line not in text
+        ] == []
 
 
 def test_its_folder_is_deleted_with_it_and_it_is_in_the_history(memory: Memory) -> None:
