@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar, runtime_checkable
 
@@ -31,7 +31,7 @@ from memory_v2.models.base import Model
 from memory_v2.operations.operation import RunningOperation, RunningOperations
 from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.storage.history import History
+from memory_v2.storage.history import FORGET, History
 from memory_v2.storage.pending import PendingNote
 from memory_v2.text.calendar import Calendar, utc_now
 from memory_v2.trace.recording import Event, Trace, Traces
@@ -362,7 +362,19 @@ class Runner:
             trace.add("end", cost=asdict(current.cost), reads=trace.reads, **told)
             if traces := self.traces():
                 kept_as = traces.save(trace, operation, context.now(), current.id)
+                if trace.of("commit") and _is_forgotten_since(context.storage, current):
+                    traces.remove([kept_as])
+                    kept_as = ""
         return result.with_cost(current.cost, kept_as) if isinstance(result, _HasCost) else result
+
+
+def _is_forgotten_since(storage: MemoryStorage, operation: Operation) -> bool:
+    """Whether something was forgotten after this operation was recorded: its trace, saved later, may hold that."""
+    with suppress(StorageError):
+        newest = islice(storage.history.revisions(), MAX_NEWER)
+        newer = list(takewhile(lambda revision: revision.operation != operation.id, newest))
+        return len(newer) < MAX_NEWER and any(revision.kind == FORGET for revision in newer)
+    return False
 
 
 def _is_recorded(storage: MemoryStorage, operation: Operation) -> bool:

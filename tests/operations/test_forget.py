@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -481,3 +482,18 @@ def test_what_is_forgotten_meanwhile_is_not_brought_back(
             getattr(memory, back)(revision)
             assert waiting[0].result().revision
         assert places(tmp_path) == [] and MARKER in memory.read("gate")
+
+
+def test_what_is_forgotten_before_the_trace_of_another_operation_is_saved_is_in_no_trace(tmp_path: Path) -> None:
+    with offline(storage=LocalStorage(tmp_path)) as other:
+
+        def forget(_: str, event: Mapping[str, Any]) -> None:
+            if event["event"] == "end" and is_ready:
+                assert other.forget(SECRET, apply=True).revision
+
+        is_ready = False
+        with Memory(LocalStorage(tmp_path), on_event=forget) as memory:
+            memory.write(f"The gate opens with {SECRET}.", "gate")
+            is_ready = True
+            memory.undo()
+        assert places(tmp_path) == []

@@ -8,6 +8,7 @@ The repository is bare and names pages as the disk does (`projects/silica.md`), 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
 import time
@@ -275,7 +276,8 @@ class GitHistory(History):
     @property
     def size(self) -> int:
         """The disk space of the repository, in bytes."""
-        infos = [file.stat() for file in self._place.rglob("*") if file.is_file()]
+        files = (Path(folder, name) for folder, _, names in os.walk(self._place) for name in names)
+        infos = [info for file in files if (info := lstat(file))]  # others may be packing or forgetting
         return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in infos)
 
     def _move_back(self, commit_id: bytes) -> None:
