@@ -27,6 +27,7 @@ from memory_v2.operations import commit as committing
 from memory_v2.plan import Plan
 from memory_v2.storage.history import Change
 from memory_v2.storage.local import git_rewrite
+from memory_v2.storage.local.leftovers import find_leftovers
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3.history import S3History
 from memory_v2.storage.s3.storage import S3Storage
@@ -497,3 +498,15 @@ def test_what_is_forgotten_before_the_trace_of_another_operation_is_saved_is_in_
             is_ready = True
             memory.undo()
         assert places(tmp_path) == []
+
+
+def test_a_folder_that_is_removed_while_leftovers_are_looked_for_stops_nothing(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / ".silica-1.tmp").write_text(SECRET)
+
+    def holds(data: bytes) -> bool:
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        return SECRET.encode() in data
+
+    assert find_leftovers(tmp_path, holds)[:1] == ["a/.silica-1.tmp"]

@@ -8,7 +8,6 @@ The repository is bare and names pages as the disk does (`projects/silica.md`), 
 from __future__ import annotations
 
 import logging
-import os
 import re
 import threading
 import time
@@ -53,6 +52,7 @@ from memory_v2.storage.local.git_objects import (
     sweep,
     unlock,
 )
+from memory_v2.storage.local.leftovers import walk_files
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:
@@ -276,8 +276,7 @@ class GitHistory(History):
     @property
     def size(self) -> int:
         """The disk space of the repository, in bytes."""
-        files = (Path(folder, name) for folder, _, names in os.walk(self._place) for name in names)
-        infos = [info for file in files if (info := lstat(file))]  # others may be packing or forgetting
+        infos = [info for file in walk_files(self._place) if (info := lstat(file))]
         return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in infos)
 
     def _move_back(self, commit_id: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import zlib
 from collections.abc import Callable, Collection, Iterator
@@ -21,13 +22,19 @@ MAX_BYTES = 32_000_000
 Holds = Callable[[bytes], bool]
 
 
+def walk_files(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its folders; others may be removing some of them."""
+    for place, _, names in os.walk(folder):
+        yield from (Path(place, name) for name in names)
+
+
 def find_leftovers(folder: Path, holds: Holds) -> list[str]:
     """The names of temporary files that hold something, and of histories set aside that may: packs are not searched,
     nor is what cannot be read."""
-    found = [file for file in folder.rglob("*.tmp") if _is_torn(file.relative_to(folder)) and _may_hold(file, holds)]
+    found = [file for file in walk_files(folder) if _is_torn(file.relative_to(folder)) and _may_hold(file, holds)]
     for pattern in SET_ASIDE:
         for place in (folder / METADATA).glob(pattern):
-            if any(_may_hold(file, holds) for file in place.rglob("*") if file.is_file()):
+            if any(_may_hold(file, holds) for file in walk_files(place) if file.is_file()):
                 found.append(place)
     return sorted(from_system(str(place.relative_to(folder))) for place in found)
 
@@ -58,7 +65,7 @@ def find_others(folder: Path, pages: Collection[str], holds: Holds) -> list[str]
 
 
 def _others(folder: Path, pages: Collection[str]) -> Iterator[str]:
-    for file in folder.rglob("*"):
+    for file in walk_files(folder):
         parts = file.relative_to(folder).parts
         name = from_system("/".join(parts))
         is_page = name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in pages
