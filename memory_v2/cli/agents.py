@@ -37,7 +37,7 @@ from memory_v2.index.dense.installed import HOW, missing
 from memory_v2.locations import project_folder
 from memory_v2.mcp.options import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_WAIT, TOKEN, Way, check_installed
 from memory_v2.memory import Memory
-from memory_v2.service.options import DATABASE_URL, REDIS_URL, ServiceOptions
+from memory_v2.service.options import DATABASE_URL, REDIS_URL, SCOPES, USUAL_SCOPES, ServiceOptions
 from memory_v2.service.options import DEFAULT_HOST as SERVICE_HOST
 from memory_v2.service.options import DEFAULT_PORT as SERVICE_PORT
 from memory_v2.service.options import check_installed as check_service
@@ -262,12 +262,6 @@ def config(chosen: ChosenMemory) -> Iterator[Output]:
         yield Hint(f"search goes by words alone: what it takes to search by meaning (dense) is not installed; {HOW}")
 
 
-SCOPES_HELP = (
-    "What it may do, of memory:read, memory:write, pages:read, pages:write and admin; can be given several times. "
-    "Default: memory:read and memory:write."
-)
-
-
 @click.group("serve", invoke_without_command=True)
 @click.option(
     "--path", metavar="FOLDER", help="The memory's folder. Default: SILICA_MEMORY_PATH, else ~/.silica/memory_v2."
@@ -350,7 +344,15 @@ def restore(options: ServiceOptions, file: Path) -> None:
 @serve.command()
 @click.option("--tenant", default="default", show_default=True, help="The tenant; a new name makes a new tenant.")
 @click.option("--source", "sources", multiple=True, metavar="NAME", help="An agent that it speaks for; any by default.")
-@click.option("--scope", "scopes", multiple=True, metavar="NAME", help=SCOPES_HELP)
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    metavar="NAME",
+    default=USUAL_SCOPES,
+    show_default=True,
+    help=f"What it may do, of {', '.join(SCOPES)}; can be given several times.",
+)
 @click.option("--tier", default="standard_tier", show_default=True, help="free_tier, standard_tier or unlimited_tier.")
 @click.pass_obj
 def keys(options: ServiceOptions, tenant: str, sources: tuple[str, ...], scopes: tuple[str, ...], tier: str) -> None:
@@ -368,4 +370,4 @@ def keys(options: ServiceOptions, tenant: str, sources: tuple[str, ...], scopes:
     token = _service().add_key(options, {name: value for name, value in given.items() if value})
     out(f"{token}\n")
     where = (options.database and "the database") or str(options.folder)
-    tell(f"it is of the tenant {tenant} in {where}, and may {' and '.join(scopes or ('memory:read', 'memory:write'))}")
+    tell(f"it is of the tenant {tenant} in {where}, and may {' and '.join(scopes)}")

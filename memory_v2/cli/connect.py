@@ -151,11 +151,12 @@ def _what_next(
         )
     has_files = {title for change in changes for title in change.hosts}
     is_alone = {title for change in changes if change.problem for title in change.hosts}
+    is_change = any(change.is_change for change in changes)
     for host in hosts:
         if host.title not in has_files:
             yield Notice(f"{host.title} has no settings for a project: without --project, it is connected to yours")
-        elif is_applied and host.title not in is_alone and any(change.is_change for change in changes):
+        elif is_applied and is_change and host.title not in is_alone:
             then = (host.in_project if user.project else "") or host.then
             yield Notice(f"{host.title}: {then.replace('NAME', name)}")
-    if not is_applied and any(change.is_change for change in changes):
+    if is_change and not is_applied:
         yield Notice("the same command with --apply writes it, and with --undo takes it back")

@@ -43,9 +43,9 @@ def plan(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], is_undone
             except Unclear as error:
                 draft.problem = str(error)
         if draft.text != was:
-            draft.changed += [edit.about] if edit.about not in draft.changed else []
+            draft.changed.append(edit.about)
         elif not is_out or draft.problem:
-            draft.present += [edit.about] if edit.about not in draft.present else []
+            draft.present.append(edit.about)
     return [_change(file, draft, is_undone) for file, draft in drafts.items()]
 
 
@@ -124,7 +124,7 @@ def _change(file: Path, draft: _Draft, is_undone: bool) -> FileChange:
     else:
         after = None if is_undone and not draft.text.strip() else after
         draft.problem = draft.problem or why_unwritable(file)
-    told = (file, tuple(draft.hosts), tuple(draft.changed or draft.present), draft.before)
+    told = (file, tuple(draft.hosts), tuple(dict.fromkeys(draft.changed or draft.present)), draft.before)
     return FileChange(*told, draft.before if draft.problem else after, draft.problem)
 
 

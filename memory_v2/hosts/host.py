@@ -93,8 +93,9 @@ class Launch:
         own = ("--path", "--project", "--persona", "--model", "--decide")
         rest = [word for word, above in zip(words, ["", *words], strict=False) if word not in own and above not in own]
         program = command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
-        is_module = program.startswith("python") and rest[:2] == ["-m", "memory_v2.cli"]
-        return rest[2 * is_module :] == ["memory", "mcp"] and (is_module or program == "silica")
+        if program.startswith("python"):
+            return rest == ["-m", "memory_v2.cli", "memory", "mcp"]
+        return program == "silica" and rest == ["memory", "mcp"]
 
     def hook(self, form: str) -> str:
         """The command line that prints what a session begins with, in the form that the host reads. It is silent, and

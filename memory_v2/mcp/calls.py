@@ -268,7 +268,7 @@ class ToolCalls:
             if name == DECIDE:
                 self._of_request.pop(request, None)
             elif not shook_hands(ctx) and ctx.request is not None:
-                call.cancel(partial(self._take_back, call))  # newer clients cancel by closing the connection
+                self._cancel(request)  # newer clients cancel by closing the connection
             raise  # that an older one has cancelled, it tells a moment later
         if self._of_request.get(request) is call:
             del self._of_request[request]

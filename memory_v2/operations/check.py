@@ -69,7 +69,7 @@ def _mend(context: Context) -> Result:
     that are out of date, and splits overgrown pages."""
     if context.storage.decomposed_names(rename=True):  # in the history, that is an edit by hand
         refresh(context, even_if_fresh=True)
-    settled = stage_and_commit(context, _stage_settled, look=True, exact=True)[1]
+    settled = stage_and_commit(context, _stage_settled, exact=True)[1]
     paths, revision = stage_and_commit(context, _stage_repair, look=True)
     splits, problem = split_overgrown(context, paths)
     return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)

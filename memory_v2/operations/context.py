@@ -362,7 +362,7 @@ class Runner:
             trace.add("end", cost=asdict(current.cost), reads=trace.reads, **told)
             if traces := self.traces():
                 kept_as = traces.save(trace, operation, context.now(), current.id)
-                if trace.of("commit") and _is_forgotten_since(context.storage, current):
+                if _is_forgotten_since(context.storage, current):
                     traces.remove([kept_as])
                     kept_as = ""
         return result.with_cost(current.cost, kept_as) if isinstance(result, _HasCost) else result
@@ -370,7 +370,10 @@ class Runner:
 
 def _is_forgotten_since(storage: MemoryStorage, operation: Operation) -> bool:
     """Whether something was forgotten after this operation was recorded: its trace, saved later, may hold that."""
+    commits = operation.trace.of("commit")
     with suppress(StorageError):
+        if not commits or storage.history.head.startswith(commits[-1]["revision"]):  # nothing is newer
+            return False
         newest = islice(storage.history.revisions(), MAX_NEWER)
         newer = list(takewhile(lambda revision: revision.operation != operation.id, newest))
         return len(newer) < MAX_NEWER and any(revision.kind == FORGET for revision in newer)

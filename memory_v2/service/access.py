@@ -13,10 +13,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, or_, true
 
+from memory_v2.service.options import ADMIN
 from memory_v2.service.problem import Problem
 
-READ, WRITE, READ_PAGES, WRITE_PAGES, ADMIN = "memory:read", "memory:write", "pages:read", "pages:write", "admin"
-SCOPES = (READ, WRITE, READ_PAGES, WRITE_PAGES, ADMIN)
 ACCESS_RULES = {
     "read": ["self", "authorized_agents"],
     "write": ["self"],

@@ -15,6 +15,7 @@ from memory_v2.errors import InvalidSetting, NotAllowed, StorageError
 from memory_v2.service.migrating import migrate
 from memory_v2.service.options import DATABASE_FILE, ServiceOptions
 from memory_v2.service.store import Store
+from memory_v2.storage.local.walk import walk_files
 
 CHECKSUMS = "checksums.json"
 _OWN = ".service"
@@ -32,7 +33,7 @@ def back_up(options: ServiceOptions, file: Path) -> int:
         with closing(sqlite3.connect(source)) as opened, closing(sqlite3.connect(database)) as copy:
             opened.backup(copy)
         files = {f"{_OWN}/{DATABASE_FILE}": database}
-        for path in sorted(options.folder.rglob("*")):
+        for path in sorted(walk_files(options.folder)):
             name = path.relative_to(options.folder).as_posix()
             if path.is_file() and not path.is_symlink() and not name.startswith(f"{_OWN}/{DATABASE_FILE}"):
                 files[name] = path

@@ -8,10 +8,11 @@ from fastapi import Request, Response
 from sqlalchemy import func, select
 
 from memory_v2.service import tables
-from memory_v2.service.access import READ, TIERS, named_readers, written_readers
+from memory_v2.service.access import TIERS, named_readers, written_readers
 from memory_v2.service.cache import Kept
 from memory_v2.service.call import Answer, Call, begun, encoded, etag, read_answer, size_of
 from memory_v2.service.models import ContextPackage
+from memory_v2.service.options import READ
 from memory_v2.service.patching import checked, patched
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Record

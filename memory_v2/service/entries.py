@@ -17,10 +17,11 @@ from memory_v2.errors import EntryNotFound, InvalidSetting
 from memory_v2.operations.results import EntryResult
 from memory_v2.serialize import document
 from memory_v2.service import tables
-from memory_v2.service.access import ADMIN, READ_PAGES, named_readers, written_readers
+from memory_v2.service.access import named_readers, written_readers
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
 from memory_v2.service.models import NewEntry, Search, iso
+from memory_v2.service.options import ADMIN, READ_PAGES
 from memory_v2.service.patching import checked, patched
 from memory_v2.service.problem import Problem
 

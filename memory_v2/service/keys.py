@@ -16,9 +16,10 @@ from typing import Any
 from sqlalchemy import select
 
 from memory_v2.service import tables
-from memory_v2.service.access import SCOPES, Caller
+from memory_v2.service.access import Caller
 from memory_v2.service.limits import LimiterInMemory, Taken
 from memory_v2.service.models import NAME_PATTERN, Name, NewKey, iso
+from memory_v2.service.options import SCOPES
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Store, Transaction
 

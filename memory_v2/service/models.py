@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from memory_v2.service.options import USUAL_SCOPES
+
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """An id of a session, an agent or a source: it can stand in an address without escapes."""
@@ -258,7 +260,7 @@ class NewKey(Strict):
     sources: list[Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]] = Field(
         default=["*"], min_length=1, max_length=100
     )
-    scopes: list[str] = Field(default=["memory:read", "memory:write"], max_length=10)
+    scopes: list[str] = Field(default=[*USUAL_SCOPES], max_length=10)
     tier: Literal["free_tier", "standard_tier", "unlimited_tier"] = "standard_tier"
     tenant: Name | None = None
     expires_in: Annotated[int, Field(ge=1, le=MOST_SECONDS)] | None = None

@@ -16,6 +16,10 @@ DATABASE_URL = "DATABASE_URL"
 REDIS_URL = "REDIS_URL"
 _ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?")
 INSTALL = "pip install 'silica-memory[service]'"
+READ, WRITE, READ_PAGES, WRITE_PAGES, ADMIN = "memory:read", "memory:write", "pages:read", "pages:write", "admin"
+SCOPES = (READ, WRITE, READ_PAGES, WRITE_PAGES, ADMIN)
+"""What a key may do; `USUAL_SCOPES` by default."""
+USUAL_SCOPES = (READ, WRITE)
 DATABASE_FILE = "service.sqlite3"
 """The name of the embedded store, beside the pages in the memory's folder."""
 

@@ -16,13 +16,12 @@ from sqlalchemy import func, select
 from memory_v2.errors import InvalidSetting
 from memory_v2.listening import listen
 from memory_v2.service import tables
-from memory_v2.service.access import SCOPES
 from memory_v2.service.app import application
 from memory_v2.service.backup import back_up, restore
 from memory_v2.service.keys import DEFAULT_TENANT, create_key
 from memory_v2.service.migrating import migrate
 from memory_v2.service.models import NewKey
-from memory_v2.service.options import ServiceOptions
+from memory_v2.service.options import SCOPES, ServiceOptions
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Store

@@ -16,8 +16,9 @@ from starlette.responses import Response as Outgoing
 from starlette.responses import StreamingResponse
 
 from memory_v2.agent.operation import asked_by
-from memory_v2.service.access import READ_PAGES, WRITE_PAGES, Caller
+from memory_v2.service.access import Caller
 from memory_v2.service.edge import admitted, holder_of
+from memory_v2.service.options import READ_PAGES, WRITE_PAGES
 from memory_v2.service.pages import announce
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem

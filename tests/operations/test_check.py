@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -20,6 +19,7 @@ from memory_v2.tree.headings import digest
 from tests.operations.scenes import SMALL, body, offline
 from tests.properties.whole import faults, pages_of, stands
 
+T = TypeVar("T")
 METADATA = "## Metadata\n\nlast_updated: 2026-01-01T00:00:00Z\nsize_bytes: 1\n"
 
 
@@ -335,23 +335,35 @@ def test_a_decomposed_name_is_left_if_its_page_is_there_or_another_file_takes_it
     assert memory.read("Größe") == page
 
 
+def with_lost_page(folder: Path) -> Memory:
+    """A memory with a page to which nothing leads."""
+    memory = offline(storage=LocalStorage(folder))
+    memory.write("Leeks are planted in April.", "garden")
+    memory.write("The kiln is hot.", "kiln")
+    (folder / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+    return memory
+
+
+def then(function: Callable[..., T], act: Callable[[], object]) -> Callable[..., T]:
+    """The function, after whose second call something happens: the first is that of the look before a repair, or of
+    settling conflicts."""
+    calls: list[T] = []
+
+    def called(*arguments: Any) -> T:
+        calls.append(function(*arguments))
+        if len(calls) == 2:
+            act()
+        return calls[-1]
+
+    return called
+
+
 def test_a_page_that_is_made_while_links_are_checked_stays_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, other = (offline(storage=LocalStorage(tmp_path)) for _ in range(2))
-    memory.write("Leeks are planted in April.", "garden")
-    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
-
-    calls: list[Any] = []
-
-    def targets(*arguments: Any) -> Any:
-        known = known_targets(*arguments)
-        calls.append(known)
-        if len(calls) == 2:  # of the repair, not of the look before it
-            other.write("It is warm.", "garden/kiln")
-        return known
-
-    monkeypatch.setattr("memory_v2.operations.check.known_targets", targets)
+    memory, other = with_lost_page(tmp_path), offline(storage=LocalStorage(tmp_path))
+    made = then(known_targets, lambda: other.write("It is warm.", "garden/kiln"))
+    monkeypatch.setattr("memory_v2.operations.check.known_targets", made)
     memory.checkup(apply=True)
     assert "\n- [[garden/kiln]]" in memory.read("garden") and "`" not in memory.read("garden")
     assert memory.check() == []
@@ -380,20 +392,8 @@ def test_a_page_that_is_made_while_lost_pages_are_looked_for_breaks_nothing(
 def test_a_page_that_is_removed_while_all_are_repaired_stops_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = offline(storage=LocalStorage(tmp_path))
-    memory.write("Leeks are planted in April.", "garden")
-    memory.write("It is warm.", "kiln")
-    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
-    paths, calls = Draft.paths, list[Draft]()
-
-    def removed(draft: Draft) -> AbstractSet[str]:
-        listed = paths(draft)
-        calls.append(draft)
-        if len(calls) == 2:  # of the repair, after conflicts were settled
-            (tmp_path / "kiln.md").unlink()
-        return listed
-
-    monkeypatch.setattr(Draft, "paths", removed)
+    memory = with_lost_page(tmp_path)
+    monkeypatch.setattr(Draft, "paths", then(Draft.paths, (tmp_path / "kiln.md").unlink))
     memory.checkup(apply=True)
     monkeypatch.undo()
     memory.checkup(apply=True)
@@ -403,20 +403,13 @@ def test_a_page_that_is_removed_while_all_are_repaired_stops_nothing(
 def test_a_repair_that_another_writer_comes_before_is_made_on_what_that_one_has_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, other = (offline(storage=LocalStorage(tmp_path)) for _ in range(2))
-    memory.write("Leeks are planted in April.", "garden")
-    (tmp_path / "lost.md").write_text("# Lost\n\nNothing leads here.\n")
+    memory, other = with_lost_page(tmp_path), offline(storage=LocalStorage(tmp_path))
 
-    calls: list[Any] = []
+    def write() -> None:
+        other.write("Chard is sown in May.", "garden", "append")
+        other.write("It is warm.", "memory", "append")
 
-    def late(*arguments: Any) -> Any:
-        calls.append(arguments)
-        if len(calls) == 2:  # of the repair, not of the look before it
-            other.write("Chard is sown in May.", "garden", "append")
-            other.write("It is warm.", "memory", "append")
-        return outdated_lines(*arguments)
-
-    monkeypatch.setattr("memory_v2.operations.check.outdated_lines", late)
+    monkeypatch.setattr("memory_v2.operations.check.outdated_lines", then(outdated_lines, write))
     memory.checkup(apply=True)
     assert "[[lost]]" in memory.read() and "It is warm." in memory.read() and "Chard" in memory.read("garden")
     assert memory.check() == []

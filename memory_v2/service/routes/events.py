@@ -15,13 +15,14 @@ from starlette.responses import StreamingResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from memory_v2.service import tables
-from memory_v2.service.access import READ, Caller
+from memory_v2.service.access import Caller
 from memory_v2.service.asyncapi import First
 from memory_v2.service.bodies import StrictRoute, require_storable
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
 from memory_v2.service.models import Cursor, Limit, Name, Subscribe, iso
+from memory_v2.service.options import READ
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Header, Query, Request, Response
 
 from memory_v2.service import contexts, entries, pages
-from memory_v2.service.access import READ, READ_PAGES, WRITE, WRITE_PAGES
 from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import carry_out
 from memory_v2.service.edge import BASE
@@ -27,6 +26,7 @@ from memory_v2.service.models import (
     PageText,
     Search,
 )
+from memory_v2.service.options import READ, READ_PAGES, WRITE, WRITE_PAGES
 from memory_v2.service.patching import JSON_PATCH, MERGE_PATCH
 
 router = APIRouter(prefix=BASE, route_class=StrictRoute)

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from memory_v2.service import agents, handoffs
-from memory_v2.service.access import ADMIN, READ, WRITE
 from memory_v2.service.bodies import StrictRoute
 from memory_v2.service.call import Answer, Call, carry_out
 from memory_v2.service.edge import BASE
@@ -25,6 +24,7 @@ from memory_v2.service.models import (
     NewHandoff,
     NewKey,
 )
+from memory_v2.service.options import ADMIN, READ, WRITE
 from memory_v2.service.problem import Problem
 
 router = APIRouter(prefix=BASE, route_class=StrictRoute)

@@ -52,7 +52,7 @@ from memory_v2.storage.local.git_objects import (
     sweep,
     unlock,
 )
-from memory_v2.storage.local.leftovers import walk_files
+from memory_v2.storage.local.walk import walk_files
 from memory_v2.tree.path import ENTRIES, is_entry
 
 if TYPE_CHECKING:

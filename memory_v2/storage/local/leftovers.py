@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import zlib
 from collections.abc import Callable, Collection, Iterator
@@ -10,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_v2.storage.local.disk import from_system, is_file, is_link, is_temporary, lstat, read_bytes, sync_folder
-from memory_v2.storage.local.walk import METADATA
+from memory_v2.storage.local.walk import METADATA, walk_files
 from memory_v2.tree.path import SUFFIX
 
 SET_ASIDE = ("history-damaged-*", "history-making-*")
@@ -20,12 +19,6 @@ MAX_BYTES = 32_000_000
 """Limits the files of others that are searched, in bytes: larger ones are films and archives, not notes."""
 
 Holds = Callable[[bytes], bool]
-
-
-def walk_files(folder: Path) -> Iterator[Path]:
-    """The files in a folder and its folders; others may be removing some of them."""
-    for place, _, names in os.walk(folder):
-        yield from (Path(place, name) for name in names)
 
 
 def find_leftovers(folder: Path, holds: Holds) -> list[str]:

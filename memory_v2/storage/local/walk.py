@@ -6,7 +6,7 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,12 @@ class Walked:
     pages: dict[str, os.DirEntry[str]] = field(default_factory=dict)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     unlisted: dict[str, str] = field(default_factory=dict)
+
+
+def walk_files(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its folders; others may be removing some of them."""
+    for place, _, names in os.walk(folder):
+        yield from (Path(place, name) for name in names)
 
 
 def walk(root: Path, below: str = "") -> Walked:
