@@ -75,7 +75,8 @@ def init(
         raise UsageError("give --apply or --undo, not both")
     user = _user(chosen)
     if is_undone:
-        undone = undo(user, _launch(chosen), [host for host in HOSTS if not names or host.name in names])
+        meant = [host for host in HOSTS if not names or host.name in names]
+        undone = undo(user, _launch(chosen), meant, [host for host in HOSTS if host not in meant])
         done = connection_plan(undone, is_applied=True, undone=bool(undone))
         yield from show(done)
         if not undone:
@@ -86,16 +87,15 @@ def init(
         model, serving = (("--model", chosen.model) if chosen.model else ()), (("--decide", decide) if decide else ())
         launch = replace(_launch(chosen), model=model, serving=serving, is_allowed=is_allowed)
         changes = plan(user, launch, hosts)
-        if is_allowed is None and is_applied and is_asked(yes=as_json):
-            allowing = plan(user, replace(launch, is_allowed=True), hosts)
-            asking = [new for new, old in zip(allowing, changes, strict=True) if new.after != old.after]
-            if titles := ", ".join(dict.fromkeys(title for change in asking for title in change.hosts)):
-                question = (
-                    f"May agents ({titles}) use all tools of the memory without asking each time? "
-                    "What a tool changes can be undone"
-                )
-                agreed = click.confirm(question, err=True)
-                changes = allowing if agreed else plan(user, replace(launch, is_allowed=False), hosts)
+        allowing, forbidding = (plan(user, replace(launch, is_allowed=each), hosts) for each in (True, False))
+        differ = (new for new, old in zip(allowing, changes, strict=True) if new.after != old.after)
+        asking = ", ".join(dict.fromkeys(title for change in differ for title in change.hosts))
+        if asking and is_allowed is None and is_applied and is_asked(yes=as_json):
+            question = (
+                f"May agents ({asking}) use all tools of the memory without asking each time? "
+                "What a tool changes can be undone"
+            )
+            changes, asking = allowing if click.confirm(question, err=True) else forbidding, ""
         if is_applied:
             changes = apply(changes)
         server = [launch.server[0], *launch.server[1]]
@@ -103,6 +103,10 @@ def init(
         done = connection_plan(changes, is_applied, **facts)
         yield from show(done)
         yield from _what_next(changes, hosts, is_applied, user, launch.name)
+        if asking and is_allowed is None:
+            yield Notice(f"{asking}: asks before it uses a tool, and uses none where nobody can be asked; see --allow")
+        elif hosts and is_allowed is not None and allowing == forbidding:
+            yield Notice("none of these hosts reads from a file whether agents must ask: say it in the host")
         if is_applied and not hosts:
             raise ended(NOT_FOUND)
     if done.warnings and (is_applied or is_undone):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.hosts.files import FileChange, Unclear, bytes_of, real_path, why_unwritable, write
-from memory_v2.hosts.host import Edit, Host, Launch, UserEnvironment, whole_file
+from memory_v2.hosts.host import SERVER, Edit, Host, Launch, UserEnvironment, whole_file
 from memory_v2.locations import IGNORE_ALL, PROJECT_MEMORY
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.local.disk import advice
@@ -54,11 +54,12 @@ def apply(changes: Iterable[FileChange]) -> list[FileChange]:
     return [_written(change) if change.is_change else change for change in changes]
 
 
-def undo(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> list[FileChange]:
+def undo(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], others: Iterable[Host] = ()) -> list[FileChange]:
     """Takes out what connects these hosts to the memory of this name, and removes the files and folders that are empty
-    then; returns what was changed, and what was left alone and why."""
+    then; returns what was changed, and what was left alone and why. What connects one of the others too stays."""
     changes = plan(user, replace(launch, is_allowed=True), hosts, is_undone=True)
-    undone = apply(replace(change, hosts=()) for change in changes)
+    shared = {edit.file for host in others if _is_connected(user, launch, host) for edit in host.edits(user, launch)}
+    undone = apply(replace(change, hosts=()) for change in changes if change.file not in shared)
     for change in undone:
         for folder in change.file.parents if change.is_change and change.after is None else ():
             if folder in (user.home, user.project):
@@ -66,6 +67,10 @@ def undo(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> list[F
             with suppress(OSError):  # others have put something into it
                 folder.rmdir()
     return [change for change in undone if change.is_change or change.problem]
+
+
+def _is_connected(user: UserEnvironment, launch: Launch, host: Host) -> bool:
+    return any(SERVER in change.purposes for change in plan(user, launch, [host], is_undone=True) if change.is_change)
 
 
 def connection_plan(changes: Sequence[FileChange], is_applied: bool = False, **facts: Any) -> Plan:

@@ -19,6 +19,7 @@ from memory_v2.hosts.files import Unclear
 
 CONTEXT_TOKENS = 2_000
 """Tokens of what a session begins with: Codex cuts what is over 10,000 characters, and the rest is a search away."""
+SERVER = "MCP server"
 SESSION_START = "session-start"
 """The form of a hook's output that most hosts read: a JSON object with `hookSpecificOutput`."""
 HOOK_SECONDS = 10
@@ -230,7 +231,7 @@ def _server(file: Path, keys: tuple[str, ...], entry: Mapping[str, Any], launch:
         is_ours = isinstance(server, Mapping) and launch.is_server(server)
         return str(text.without(before, keys)) if is_ours else before
 
-    return Edit(file, "MCP server", put, take_out)
+    return Edit(file, SERVER, put, take_out)
 
 
 def _hook(file: Path, keys: tuple[str, ...], hook: Mapping[str, Any], launch: Launch, top: Mapping[str, Any]) -> Edit:

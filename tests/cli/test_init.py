@@ -152,6 +152,26 @@ def test_a_terminal_is_asked_once_whether_agents_may_use_it_and_a_no_takes_that_
     assert asked(answer=b"n\n") == (True, None, False)
     ended = hosts.on_terminal("init", "--apply", "--host", "codex")  # which cannot be told
     assert (ended.code, question in ended.text) == (0, False)
+    cannot = "none of these hosts reads from a file"
+    assert cannot in init(hosts, "--apply", "--allow", "--host", "codex").err
+    assert cannot not in init(hosts, "--apply", "--allow").err
+
+
+def test_where_nobody_can_be_asked_it_is_told_which_agents_ask_before_each_tool(hosts: Program) -> None:
+    asks = "Claude Code: asks before it uses a tool"
+    assert asks in init(hosts, "--apply").err
+    assert asks not in init(hosts, "--apply", "--allow").err
+    assert asks not in init(hosts, "--apply").err  # it was allowed
+    assert asks not in init(hosts, "--apply", "--no-allow").err
+
+
+def test_what_another_host_uses_too_stays_when_one_is_undone(hosts: Program) -> None:
+    skill = hosts.home / ".agents/skills/silica-memory/SKILL.md"
+    init(hosts, "--apply", "--host", "codex", "--host", "gemini-cli")
+    assert init(hosts, "--undo", "--host", "codex").code == 0
+    assert skill.is_file() and "silica" not in (hosts.home / ".codex/config.toml").read_text()
+    assert init(hosts, "--undo", "--host", "gemini-cli").code == 0
+    assert not skill.exists()
 
 
 def test_a_file_that_is_not_understood_is_left_alone_and_the_exit_code_says_so(hosts: Program) -> None:
