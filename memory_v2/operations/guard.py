@@ -18,6 +18,7 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import clauses, content_words, general, has_cjk, plain, words
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.link import find_links
+from memory_v2.tree.page import MAX_DESCRIPTION
 from memory_v2.tree.path import new_page_path
 
 _DAYS = (
@@ -82,8 +83,6 @@ def words_told(own: str, said_on: Collection[date], text: str) -> str:
 
 MAX_TITLE = 120
 """The longest title, in characters."""
-MAX_DESCRIPTION = 240
-"""The longest description, in characters."""
 GROUNDED_SHARE = 0.7
 """The least share of the words in each sentence of a model's own that must occur in its sources."""
 DESCRIBED_SHARE = 0.2

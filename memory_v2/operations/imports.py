@@ -25,13 +25,13 @@ from memory_v2.storage.history import IMPORT, Change, History, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
 from memory_v2.text.slug import slug
-from memory_v2.text.words import capitalized, plain, shorten
+from memory_v2.text.words import plain, shorten
 from memory_v2.tree.block import Block, line_end
 from memory_v2.tree.edit import appended, is_bare, new_blocks
 from memory_v2.tree.headings import REPEATED
 from memory_v2.tree.link import find_links, link_key
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title, page_source, read_page
-from memory_v2.tree.path import ROOT, child_path, fold, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, child_path, fold, is_page_path, prefixes, title_of_path
 from memory_v2.tree.source import Source, is_source_line
 from memory_v2.tree.source_lines import signed
 from memory_v2.tree.titles import RULES_BELOW, TITLE_LEVEL, repeated_headings, section_blocks
@@ -328,7 +328,7 @@ class _Staging:
         parent = ROOT
         for folder in prefixes(path)[:-1]:
             if folder not in self._there:
-                title, below = self._batch.folders.get(folder) or (_title_of(folder), ())
+                title, below = self._batch.folders.get(folder) or (title_of_path(folder), ())
                 if not self._draft.exists(folder):
                     self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
                 self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
@@ -379,7 +379,7 @@ def page_of(document: Incoming, path: str) -> Page:
     runs = document.runs
     if own_title(runs[0]):
         return Page(path, "").with_body(runs)
-    return new_page(path, document.title or _title_of(path), runs)
+    return new_page(path, document.title or title_of_path(path), runs)
 
 
 def described(page: Page, document: Incoming, draft: Draft) -> Page:
@@ -394,7 +394,7 @@ def described(page: Page, document: Incoming, draft: Draft) -> Page:
 def listing_line(document: Incoming) -> str:
     """The line by which the page of a document is listed."""
     blocks = document.blocks
-    title = own_title(blocks) or document.title or _title_of(document.path)
+    title = own_title(blocks) or document.title or title_of_path(document.path)
     if not document.description:
         return describe_page(title, blocks)
     description, line = plain(document.description), listed_title(title)
@@ -427,10 +427,6 @@ def other_paths(path: str, title: str, source: Source) -> Iterator[str]:
     for other in dict.fromkeys(filter(None, names)):
         if other != name and not other.endswith("-") and is_page_path(found := child_path(above, other)):
             yield found
-
-
-def _title_of(path: str) -> str:
-    return capitalized(path.rsplit("/", 1)[-1].replace("-", " "))
 
 
 def _as_words(title: str) -> str:

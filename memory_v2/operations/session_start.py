@@ -205,7 +205,7 @@ def _day(lines: Iterable[str]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.casefold()))
+    return set(re.findall(r"[^\W_]+", re.sub(r"['’]s\b", "", text.casefold())))
 
 
 def _about(project: str, storage: MemoryStorage, root: str) -> list[str]:

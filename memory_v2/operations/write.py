@@ -25,14 +25,14 @@ from memory_v2.storage.history import Change
 from memory_v2.storage.pending import MODES, Mode, PendingWrite
 from memory_v2.text.dates import leading_date, named_span
 from memory_v2.text.secrets import find_secrets
-from memory_v2.text.words import capitalized, normal
+from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, decode
 from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, opening, own_title, parse_page
-from memory_v2.tree.path import ROOT, fold, new_page_path
+from memory_v2.tree.path import ROOT, fold, new_page_path, title_of_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
 
@@ -258,8 +258,8 @@ def ensure_page(draft: Draft, path: str | None, blocks: Sequence[Block]) -> Page
             above = draft.page(page_above(draft, path, {path}))
             draft.put(above.with_child(path, page.title))
         return page
-    title = capitalized(path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " "))
     parent = page_above(draft, path)
+    title = title_of_path(path, "".join(block.text for block in blocks))
     page = Page(path, "") if titled else new_page(path, title)
     draft.put(page.stamped(draft.context.now(), split_from=parent))
     draft.put(draft.page(parent).with_child(path, opening(blocks)))

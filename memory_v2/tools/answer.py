@@ -134,7 +134,7 @@ def operation_line(operation: PastOperation) -> str:
     parts = [
         f"{operation.id} · {operation.when:%Y-%m-%d %H:%M} UTC",
         f"{operation.first.kind}: {shorten(operation.first.summary, LONGEST_TITLE)}",
-        f"pages: {named}" if named else "",
+        f"pages: {named}" if named else "nothing was changed",
         f"undone by {operation.undone_by[:12]}" if operation.undone_by else "",
     ]
     return " · ".join(filter(None, parts))

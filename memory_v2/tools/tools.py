@@ -38,6 +38,8 @@ from memory_v2.tools.answer import (
     with_notes,
 )
 from memory_v2.tree.block import split_lines
+from memory_v2.tree.edit import text_of, with_its_line
+from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, misspelled, page_path
 
 if TYPE_CHECKING:
@@ -235,17 +237,21 @@ def replace_in_memory(
         Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today"),
     ] = None,
 ) -> ToolResult:
-    """Replaces the words, and shows the lines where they stood."""
+    """Replaces the words, and shows their lines before and after."""
     path = page_path(path)
+    if not new:
+        old = with_its_line(text_of(parse_page(path, memory.read(path))), old)
     try:
         result = memory.replace_text(path, old, new, source=source or None, date=date or None)
     except NotAllowed as error:
         raise ToolProblem(
             f"nothing was changed on {path!r}: {error}. read_memory shows the page to the letter"
         ) from error
-    gone, _ = gone_and_new(result.revisions)
-    said = f"Replaced on {result.path!r}." + (f" Before: {quoted(gone)}." if gone else "")
-    return ToolResult(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone))
+    gone, now = gone_and_new(result.revisions)
+    said = f"Replaced on {result.path!r}."
+    said += f" Before: {quoted(gone)}." if gone else ""
+    said += f" Now: {quoted(now)}." if now else ""
+    return ToolResult(with_notes(said, result), shortened(as_document(result)), quotes=bool(gone or now))
 
 
 @tool(changes="nothing")

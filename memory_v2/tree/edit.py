@@ -102,6 +102,39 @@ def replaced(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def with_its_line(text: str, words: str) -> str:
+    """The words to take out of a text: with all of their line if only a list mark would be left of it, and with one of
+    the blank lines around it; else with the blank before them, if one follows. As given if an item below belongs to
+    the line, or if they do not occur once."""
+    if not words or text.count(words) != 1:
+        return words
+    start = text.index(words)
+    first, last = text.rfind("\n", 0, start) + 1, start + len(words)
+    rest = _LINE_REST.match(text, last - 1 if words.endswith("\n") else last)
+    if not _LIST_MARK.fullmatch(text, first, start):
+        return f" {words}" if text[start - 1] == " " and (rest or text[last] in " .,;:!?)") else words
+    if not rest or _indent(text, rest.end()) > _indent(text, first):
+        return words
+    end = rest.end()
+    above = _BLANK_ABOVE.search(text[:first])
+    if above and end == len(text):
+        first = above.start()
+    elif above and (blank := _LINE_REST.match(text, end)):
+        end = blank.end()
+    return text[first:end]
+
+
+def _indent(text: str, start: int) -> int:
+    """How many blanks the line has before its first sign; none if it has no other."""
+    line = text[start : text.find("\n", start) + 1 or len(text)]
+    return len(line) - len(line.lstrip(" \t")) if line.strip() else 0
+
+
+_LIST_MARK = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
+_LINE_REST = re.compile(r"[ \t]*(?:\r?\n|\Z)")
+_BLANK_ABOVE = re.compile(r"(?:\A|(?<=\n))[ \t]*\r?\n\Z|\A\Z")
+
+
 def with_line_ends_of(text: str, old: str, new: str) -> tuple[str, str]:
     """Both parts with `\\r\\n` at the ends of their lines, if `old` is in the text only so: a model does not repeat the
     `\\r` of what it was shown."""

@@ -24,7 +24,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from memory_v2.text.calendar import iso_day, named_day
-from memory_v2.text.words import shorten
+from memory_v2.text.lists import replacing
+from memory_v2.text.words import content_words, has_cjk, shorten, words
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
     Block,
@@ -70,6 +71,8 @@ class Piece:
 
 MAX_OPENING = 100
 """The length, in characters, of the beginning of a text that describes its page."""
+MOST_COMPARED = 100
+"""How many statements, the last ones, are asked whether they say that the beginning has changed."""
 MAX_DESCRIPTION = 240
 """Limits the description of a child, in characters: two lines, enough for a reader to choose by."""
 MAX_TITLE = 500
@@ -405,10 +408,22 @@ def top_of(blocks: Sequence[Block]) -> int:
 
 
 def opening(blocks: Sequence[Block]) -> str:
-    """The beginning of a text, to describe its page by: what a line leads into rather than the line."""
-    texts = [b.words for b in blocks if b.kind not in ("heading", "front matter") and b.content.strip()]
+    """The beginning of a text, to describe its page by: what a line leads into rather than the line, and rather than
+    what has changed since, the last of its statements that says so."""
+    spoken = (block for block in blocks if block.kind not in ("heading", "front matter") and not is_source_line(block))
+    texts = [block.words for block in spoken if block.content.strip()]
     said = next((text for text in texts if not text.rstrip().endswith((":", "："))), next(iter(texts), ""))
+    about = frozenset(content_words(said))
+    said = next((text for text in reversed(texts[-MOST_COMPARED:]) if _changes(text, about)), said)
     return shorten(said or own_title(blocks) or "".join(block.words for block in blocks[:1]), MAX_OPENING)
+
+
+def _changes(text: str, about: frozenset[str]) -> bool:
+    """Whether a text says that something has changed, and shares half of these words."""
+    said, shared = f" {' '.join(words(text))} ", about.intersection(content_words(text))
+    return 2 * len(shared) > max(len(about), 2) and any(
+        (phrase if has_cjk(phrase) else f" {phrase} ") in said for phrase in replacing()
+    )
 
 
 def own_title(blocks: Sequence[Block]) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from memory_v2.errors import InvalidPath
-from memory_v2.text.words import composed
+from memory_v2.text.words import capitalized, composed
 
 ROOT = "memory"
 ENTRIES = "entries"
@@ -168,6 +168,15 @@ def child_path(parent: str, name: str) -> str:
     while above and len("/".join([*above, name]).encode()) > MAX_PATH_BYTES // 2:
         above.pop()
     return "/".join([*above, name])
+
+
+def title_of_path(path: str, text: str = "") -> str:
+    """The last part of a path as a title, with the capitals that its words have in the text."""
+    name = path.rsplit("/", 1)[-1]
+    words = [word for word in re.split("[-_]", name) if word] or [name]
+    pattern = rf"(?<!\w){' +'.join(map(re.escape, words))}(?!\w)"
+    spelled = (match[0] for match in re.finditer(pattern, text, re.I))
+    return capitalized(next((each for each in spelled if each != each.lower()), " ".join(words)))
 
 
 def similar_paths(path: str, paths: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from memory_v2.models.offline.describing import describe_page
 from memory_v2.models.offline.naming import Terms, is_common_heading, is_of_subjects, subjects, surfaces_of
 from memory_v2.text.words import stem
 from memory_v2.tree.block import parse_blocks
+from memory_v2.tree.page import MAX_DESCRIPTION
 
 FTS5 = """# Full-text search with SQLite FTS5
 
@@ -68,9 +69,9 @@ def test_a_line_tells_in_the_words_of_the_text_what_is_there(text: str, line: st
 
 @pytest.mark.parametrize("title", ["SQLite", "word " * 80, "调试" * 90, ""])
 @pytest.mark.parametrize("text", ["", FTS5, "调试服务器。" * 50])
-def test_the_line_of_a_document_is_one_short_line(title: str, text: str) -> None:
+def test_the_line_of_a_document_is_one_line(title: str, text: str) -> None:
     line = describe_page(title, parse_blocks(text))
-    assert len(line) <= 160
+    assert len(line) <= MAX_DESCRIPTION
     assert "\n" not in line
     assert bool(line) == bool(title.strip() or text)
 

@@ -394,6 +394,16 @@ def test_a_line_does_not_go_on_quoting_a_statement_that_a_newer_one_supersedes()
     assert "9:30" not in line(memory, "team")
 
 
+def test_a_line_follows_the_newest_statement_that_says_that_the_opening_has_changed() -> None:
+    memory = offline()
+    memory.write("Tollgate's staging listens on port 8443.", "projects/tollgate")
+    memory.write("Since 1 November Tollgate's staging listens on port 9443 instead of 8443.", "projects/tollgate")
+    assert "9443" in line(memory, "projects/tollgate")
+    for number in range(9):
+        memory.write(f"Crane {number} was moved to pier {number}.", "projects/tollgate")
+    assert "8443." not in line(memory, "projects/tollgate")
+
+
 def test_the_line_that_is_the_opening_of_its_page_follows_it() -> None:
     memory = offline()
     address = "Her address: 14 Rue des Tilleuls, 69004 Lyon, third floor."

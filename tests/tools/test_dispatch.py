@@ -17,6 +17,8 @@ from memory_v2.memory import Memory
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tools import TOOLS, ToolResult, dispatch
 from memory_v2.tools.answer import LONGEST
+from memory_v2.tree.edit import text_of
+from memory_v2.tree.page import parse_page
 from tests.effort import effort
 from tests.operations.scenes import offline
 from tests.properties.whole import clock, faults, pages_of
@@ -167,6 +169,13 @@ def test_an_id_that_names_nothing_is_refused_with_where_ids_are(memory: Memory) 
         error = refused(memory, "undo_memory", {"revision": wrong}).text
         assert "memory_history" in error
         assert "silica memory history" not in error
+
+
+def test_the_history_says_of_a_text_that_was_there_already_that_nothing_was_changed(memory: Memory) -> None:
+    for _ in range(2):
+        told(memory, "write_memory", content="Harbour crane 4 is out of order.", path="harbour")
+    newest, written = told(memory, "memory_history").splitlines()[:2]
+    assert newest.endswith("nothing was changed") and "pages: harbour" in written.replace("memory, ", "")
 
 
 def test_the_history_lists_the_ids(memory: Memory) -> None:
@@ -492,8 +501,32 @@ def test_words_are_replaced_to_the_letter_and_the_answer_quotes_what_is_gone(mem
     told(memory, "write_memory", content="Silica deploys on *Tuesdays*.\n\nAda signs.", path="silica")
     answer = dispatch(memory, "replace_in_memory", {"path": "silica", "old": "*Tuesdays*", "new": "Fridays"})
     assert "Silica deploys on Fridays.\n\nAda signs." in memory.read("silica")
-    assert "'Silica deploys on *Tuesdays*.'" in answer.text and answer.document["revision"] in answer.text
-    assert "Ada" not in answer.text
+    assert "Before: 'Silica deploys on *Tuesdays*.'. Now: 'Silica deploys on Fridays.'." in answer.text
+    assert answer.document["revision"] in answer.text and "Ada" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "left"),
+    [
+        ("- One.\n- Two.\n- Three.\n", "Two.", "- One.\n- Three.\n"),
+        ("- One.\n- Two.\n- Three.\n", "- Two.\n", "- One.\n- Three.\n"),
+        ("1. One.\n2. [x] Two.\n", "Two.", "1. One.\n"),
+        ("One.\n\nTwo.\n\nThree.\n", "Two.", "One.\n\nThree.\n"),
+        ("One.\n\nTwo.\n\nThree.\n", "Three.", "One.\n\nTwo.\n"),
+        ("One.\n\nTwo.\n\nThree.\n", "One.", "Two.\n\nThree.\n"),
+        ("One.\r\n\r\n- Two.\r\n- Three.\r\n", "Two.", "One.\r\n\r\n- Three.\r\n"),
+        ("- One or two.\n", "or two", "- One.\n"),
+        ("- One or two.\n", "or ", "- One two.\n"),
+        ("- One or two.\n", "or", "- One two.\n"),
+        ("- One two\n", "two", "- One\n"),
+        ("- One.\n- Two.\n  - Of two.\n", "Two.", "- One.\n- \n  - Of two.\n"),
+        ("Only.\n", "Only.", ""),
+    ],
+)
+def test_words_that_are_taken_out_leave_no_gap(memory: Memory, text: str, words: str, left: str) -> None:
+    memory.create("page", text)
+    told(memory, "replace_in_memory", path="page", old=words, new="")
+    assert text_of(parse_page("page", memory.read("page"))) == left
 
 
 def test_the_line_that_tells_where_replaced_words_came_from_is_not_quoted_as_words(memory: Memory) -> None:

@@ -18,6 +18,7 @@ from memory_v2.tree.path import (
     is_page_path,
     page_path,
     prefixes,
+    title_of_path,
 )
 from tests.tree.texts import STEADY
 
@@ -177,3 +178,19 @@ def test_the_roots_children_stand_at_the_top() -> None:
 
 def test_prefixes_are_the_folders_above_and_the_page() -> None:
     assert prefixes("a/b/c") == ["a", "a/b", "a/b/c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "title"),
+    [
+        ("people/dagny-holt", "Met Dagny Holt at the harbour; dagny-holt@example.com.", "Dagny Holt"),
+        ("apis/billing_api", "the billing API, not billing  API2", "Billing API"),
+        ("home/set-up", "How the set-up works", "Set up"),
+        ("ops", "the ops team and the shops, OPSEC", "Ops"),
+        ("people/o-brien", "", "O brien"),
+        ("a.b*", "A.b* and", "A.b*"),
+        ("-", "", "-"),
+    ],
+)
+def test_a_title_has_the_capitals_of_the_text(path: str, text: str, title: str) -> None:
+    assert title_of_path(path, text) == title

@@ -10,7 +10,6 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from memory_v2.models.offline.naming import (
-    MAX_DESCRIPTION,
     MAX_TITLE,
     STAMP,
     bare,
@@ -27,6 +26,7 @@ from memory_v2.text.words import has_cjk, plain, words
 from memory_v2.text.words import sentences as text_sentences
 from memory_v2.tree.block import Block, encode, readable
 from memory_v2.tree.front_matter import read_front_matter
+from memory_v2.tree.page import MAX_DESCRIPTION
 
 USUAL = 100
 """The usual length of a line, in characters: with longer lines fewer fit on a page, so that a reader has more pages to

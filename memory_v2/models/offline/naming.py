@@ -19,11 +19,10 @@ from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers
 from memory_v2.text.words import content_words, general, has_cjk, plain, stem, words
 from memory_v2.tree.block import Block, readable
+from memory_v2.tree.page import MAX_DESCRIPTION
 from memory_v2.tree.path import TakenPaths, child_path
 from memory_v2.tree.source import is_source_line
 
-MAX_DESCRIPTION = 160
-"""Limits a description written offline, in characters: about one line."""
 MAX_TITLE = 110
 """Limits a title, in characters."""
 LEAST_TEXTS = 4
