@@ -209,3 +209,9 @@ def test_what_other_pages_say_of_the_project_is_no_front_matter(tmp_path: Path) 
     found = laid(tmp_path, projects__kettle="# Kettle\n\nBoils.\n", shop=shop).context(project="kettle").text
     assert "The shop sells the kettle." in found
     assert "tags" not in found
+
+
+@pytest.mark.parametrize(("project", "is_shown"), [("s", False), ("ada", True)])
+def test_an_s_behind_an_apostrophe_is_no_word_of_a_projects_name(project: str, is_shown: bool, tmp_path: Path) -> None:
+    found = laid(tmp_path, boats="# Boats\n\nAda's boats lie in Porto, and Jonas’s in Faro.\n").context(project=project)
+    assert ("Porto" in found.text) == is_shown
