@@ -420,10 +420,12 @@ def opening(blocks: Sequence[Block]) -> str:
 
 def _changes(text: str, about: frozenset[str]) -> bool:
     """Whether a text says that something has changed, and shares half of these words."""
-    said, shared = f" {' '.join(words(text))} ", about.intersection(content_words(text))
-    return 2 * len(shared) > max(len(about), 2) and any(
-        (phrase if has_cjk(phrase) else f" {phrase} ") in said for phrase in replacing()
-    )
+    folded = text.casefold()
+    if not (phrases := [phrase for phrase in replacing() if phrase in folded]):
+        return False
+    said = f" {' '.join(words(text))} "
+    says_so = any((phrase if has_cjk(phrase) else f" {phrase} ") in said for phrase in phrases)
+    return says_so and 2 * len(about.intersection(content_words(text))) > max(len(about), 2)
 
 
 def own_title(blocks: Sequence[Block]) -> str:
