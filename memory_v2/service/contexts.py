@@ -13,7 +13,7 @@ from memory_v2.service.cache import Kept
 from memory_v2.service.call import Answer, Call, begun, encoded, etag, read_answer, size_of
 from memory_v2.service.models import ContextPackage
 from memory_v2.service.options import READ
-from memory_v2.service.patching import checked, patched
+from memory_v2.service.patching import checked, read_patch
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Record
 
@@ -70,11 +70,12 @@ def replace(call: Call, session_id: str, package: ContextPackage) -> Answer:
 
 def patch(call: Call, session_id: str, change: Any, media_type: str) -> Answer:
     """Changes a part of a context; concurrent patches are applied one after the other."""
+    patched = read_patch(change, media_type)
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
     present = _package(call, row)
     call.match(lambda: present)
-    wanted = patched(present, change, media_type)
+    wanted = patched(present)
     if not isinstance(wanted, dict) or wanted.get("session_id") != session_id:
         raise Problem("VALIDATION_FAILED", "a patch cannot change the session_id")
     document = _store(call, session_id, checked(ContextPackage, wanted), row)

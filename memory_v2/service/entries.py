@@ -22,7 +22,7 @@ from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
 from memory_v2.service.models import NewEntry, Search, iso
 from memory_v2.service.options import ADMIN, READ_PAGES
-from memory_v2.service.patching import checked, patched
+from memory_v2.service.patching import checked, read_patch
 from memory_v2.service.problem import Problem
 
 LIFETIMES = {"immediate": IMMEDIATE_SECONDS, "working": WORKING_SECONDS, "longterm": None}
@@ -54,11 +54,12 @@ def read_entry(call: Call, entry_id: str) -> Answer:
 
 def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answer:
     """Changes an entry; to another level too: then its time begins anew."""
+    patched = read_patch(change, media_type)
     row = _row(call, entry_id, lock=True)
     call.caller.require_self(row, "write")
     present = _document(row)
     call.match(lambda: present)
-    wanted = patched(present, change, media_type)
+    wanted = patched(present)
     fixed = ("id", "timestamp", "source")
     if not isinstance(wanted, dict) or any(wanted.get(name) != present[name] for name in fixed):
         raise Problem("VALIDATION_FAILED", "a patch cannot change id, timestamp and source")

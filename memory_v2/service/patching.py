@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import jsonpatch
@@ -22,24 +25,38 @@ MOST_NESTED = 190
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def patched(document: Any, patch: Any, media_type: str) -> Any:
-    """The document with a patch applied; the document is not changed. Raises `Problem`."""
+def read_patch(patch: Any, media_type: str) -> Callable[[Any], Any]:
+    """What applies a patch to a document and returns the result; the document is not changed. Raises `Problem` if it is
+    no patch, whatever the document; so does what is returned, if the patch does not fit the document."""
     kind = media_type.partition(";")[0].strip().lower()
     if _is_deeper(patch, MOST_DEPTH):
         raise Problem("VALIDATION_FAILED", f"the patch is nested deeper than {MOST_DEPTH}")
     if kind in (MERGE_PATCH, "application/json"):
-        return _kept(merged(document, patch))
+        if not isinstance(patch, dict):
+            raise Problem("VALIDATION_FAILED", "a merge patch is an object")
+        return lambda document: _kept(merged(document, patch))
     if kind != JSON_PATCH:
         raise Problem("UNSUPPORTED_MEDIA_TYPE", accepted=[JSON_PATCH, MERGE_PATCH])
     if not isinstance(patch, list) or len(patch) > MOST_OPERATIONS:
         raise Problem("VALIDATION_FAILED", f"a JSON Patch is a list of at most {MOST_OPERATIONS} operations")
+    with _telling():
+        return partial(_applied, [jsonpatch.JsonPatch([step]) for step in patch])
+
+
+def _applied(steps: Sequence[jsonpatch.JsonPatch], document: Any) -> Any:
     result = copy.deepcopy(document)
-    try:
-        for step in patch:
-            result = jsonpatch.JsonPatch([step]).apply(result, in_place=True)
-            if step["op"] == "copy":  # each can double the document
+    with _telling():
+        for step in steps:
+            result = step.apply(result, in_place=True)
+            if step.patch[0]["op"] == "copy":  # each can double the document
                 _kept(result)
         return _kept(result)
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed, jsonpointer.JsonPointerException) as error:
         raise Problem("PATCH_CONFLICT", str(error)[:500]) from error
     except (jsonpatch.JsonPatchException, TypeError, ValueError, AttributeError, KeyError) as error:

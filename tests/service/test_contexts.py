@@ -191,6 +191,20 @@ def test_a_patch_that_does_not_fit_changes_nothing(
     assert hawk.get(f"/context/{session}").headers["etag"] == tag
 
 
+@pytest.mark.parametrize(
+    ("patch", "kind"),
+    [([], MERGE_PATCH), (["text"], JSON_PATCH), ([{"op": "jump", "path": "/context"}], JSON_PATCH), ({}, JSON_PATCH)],
+)
+def test_what_is_no_patch_is_told_as_that_whatever_the_version(
+    hawk: httpx.Client, session: str, patch: object, kind: dict[str, str]
+) -> None:
+    hawk.post("/context", json={"session_id": session})
+    entry = hawk.post("/entries", json={"data": {}}).json()["id"]
+    for place in (f"/context/{session}", f"/entries/{entry}"):
+        refused = hawk.patch(place, json=patch, headers=kind | {"If-Match": '"another"'})
+        assert (refused.status_code, code(refused)) == (422, "VALIDATION_FAILED")
+
+
 def test_two_hundred_concurrent_changes_are_all_kept(shared: Running, session: str, mark: Mark) -> None:
     shared.client("hawk").post("/context", json={"session_id": session})
 
