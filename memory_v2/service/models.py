@@ -36,6 +36,16 @@ def _in_utc(moment: datetime) -> datetime:
 
 Moment = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_utc)]
 """A moment or a day, by ISO 8601, in UTC if it does not say; a bare number is neither."""
+
+
+def _in_digits(value: Any) -> Any:
+    if isinstance(value, bool | str):
+        raise ValueError("a whole number is written in digits, without quotes")
+    return value
+
+
+IN_DIGITS = BeforeValidator(_in_digits)
+"""Of a whole number in a body: `true` is none."""
 MOST_BYTES = 4_000_000
 """Bytes of a document: of a request's body, and of what a patch makes."""
 MOST_SECONDS = 3_153_600_000
@@ -81,7 +91,7 @@ class NewEntry(Strict):
     source: Source = Field(default_factory=Source)
     level: Level = "working"
     data: Data
-    ttl: Annotated[int, Field(ge=1, le=31_536_000)] | None = None
+    ttl: Annotated[int, Field(ge=1, le=31_536_000), IN_DIGITS] | None = None
     visibility: Visibility = "shared"
     authorized_agents: list[Name] = Field(default_factory=list, max_length=100)
 
@@ -185,7 +195,7 @@ class NewHandoff(Strict):
 class Claim(Strict):
     """How long the claimer may be silent, in seconds."""
 
-    lease_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+    lease_seconds: Annotated[int, Field(ge=1, le=86_400), IN_DIGITS] = 300
 
 
 class HandoffStep(Strict):
@@ -235,7 +245,7 @@ class Search(Strict):
     """A question to the long-term memory: the core's search over entries and pages."""
 
     query: str = Field(min_length=1, max_length=10_000)
-    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    limit: Annotated[int, Field(ge=1, le=100), IN_DIGITS] = 10
     only: Literal["pages", "entries"] | None = None
     tags: Tags = []
     since: str | None = None
@@ -263,7 +273,7 @@ class NewKey(Strict):
     scopes: list[str] = Field(default=[*USUAL_SCOPES], max_length=10)
     tier: Literal["free_tier", "standard_tier", "unlimited_tier"] = "standard_tier"
     tenant: Name | None = None
-    expires_in: Annotated[int, Field(ge=1, le=MOST_SECONDS)] | None = None
+    expires_in: Annotated[int, Field(ge=1, le=MOST_SECONDS), IN_DIGITS] | None = None
 
 
 class NewPage(Strict):

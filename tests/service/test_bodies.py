@@ -52,6 +52,19 @@ def test_what_only_looks_like_it_is_kept(hawk: httpx.Client, value: str) -> None
     assert hawk.get(f"/entries/{made.json()['id']}").json()["data"]["content"] == {"a": json.loads(value)}
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/entries", {"data": {}, "ttl": True}),
+        ("/keys", {"expires_in": True}),
+        ("/search", {"query": "a", "limit": "5"}),
+    ],
+)
+def test_true_and_a_text_are_no_whole_numbers(hawk: httpx.Client, path: str, body: dict[str, object]) -> None:
+    answer = hawk.post(path, json=body)
+    assert (answer.status_code, code(answer)) == (422, "VALIDATION_FAILED")
+
+
 def test_a_number_that_is_too_large_is_null_wherever_it_is_sent(hawk: httpx.Client) -> None:
     state = hawk.post("/agent/hawk/update", content='{"state": {"a": 1e999}, "mode": "replace"}', headers=JSON)
     entry = hawk.post("/entries", content='{"data": {"content": {"a": 1e999}}}', headers=JSON)
