@@ -104,7 +104,9 @@ def init(
         yield from show(done)
         yield from _what_next(changes, hosts, is_applied, user, launch.name)
         if asking and is_allowed is None:
-            yield Notice(f"{asking}: asks before it uses a tool, and uses none where nobody can be asked; see --allow")
+            yield Notice(
+                f"{asking} will ask you before each tool, and use none where nobody can be asked; --allow lets it"
+            )
         elif hosts and is_allowed is not None and allowing == forbidding:
             yield Notice("none of these hosts reads from a file whether agents must ask: say it in the host")
         if is_applied and not hosts:

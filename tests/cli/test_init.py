@@ -158,7 +158,7 @@ def test_a_terminal_is_asked_once_whether_agents_may_use_it_and_a_no_takes_that_
 
 
 def test_where_nobody_can_be_asked_it_is_told_which_agents_ask_before_each_tool(hosts: Program) -> None:
-    asks = "Claude Code: asks before it uses a tool"
+    asks = "Claude Code will ask you before each tool"
     assert asks in init(hosts, "--apply").err
     assert asks not in init(hosts, "--apply", "--allow").err
     assert asks not in init(hosts, "--apply").err  # it was allowed
