@@ -31,7 +31,7 @@ LEAST_TOKENS = 200
 MOST_PAGES = 5
 """Pages about the project that are shown; the others are a search away."""
 ROOTS_SHARE = 0.5
-"""Of the tokens, what the root page may take where there are pages about the project."""
+"""Of the tokens, what the root page may take where pages about the project need the others."""
 MOST_LOOKED_THROUGH = 50
 """Other pages, those that changed last, in which statements about the project are looked for."""
 MOST_STATEMENTS = 5
@@ -113,9 +113,10 @@ def context(storage: MemoryStorage, max_tokens: int = 2_000, project: str | None
     room = max_tokens - tokens("".join(_FRAME))
     elsewhere = _cut(_said_elsewhere(project or "", storage, pages), int(room * STATEMENTS_SHARE))
     room -= tokens(elsewhere)
+    others = sum(tokens(text) for path, text in pages.items() if path != ROOT)
     shown: dict[str, str] = {}
     for path, text in pages.items():
-        share = int(room * ROOTS_SHARE) if path == ROOT and len(pages) > 1 else room
+        share = max(room - others, int(room * ROOTS_SHARE)) if path == ROOT else room
         if lines := _shown(path, text, share):
             shown[path] = lines
             room -= tokens(lines)

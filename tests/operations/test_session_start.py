@@ -215,3 +215,11 @@ def test_what_other_pages_say_of_the_project_is_no_front_matter(tmp_path: Path) 
 def test_an_s_behind_an_apostrophe_is_no_word_of_a_projects_name(project: str, is_shown: bool, tmp_path: Path) -> None:
     found = laid(tmp_path, boats="# Boats\n\nAda's boats lie in Porto, and Jonas’s in Faro.\n").context(project=project)
     assert ("Porto" in found.text) == is_shown
+
+
+def test_the_root_has_the_room_that_the_pages_about_the_project_leave(tmp_path: Path) -> None:
+    links = "".join(f"- [[boats/{number}]] - boat {number} lies in the harbour of Porto\n" for number in range(80))
+    memory = laid(tmp_path, memory=f"# Memory\n\n## Links\n\n{links}", boats="# Boats\n\nThey are red.\n")
+    found = memory.context(project="boats")
+    assert found.pages == ("memory", "boats")
+    assert links in found.text and found.tokens <= 2_000
