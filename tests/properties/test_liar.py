@@ -13,7 +13,7 @@ from tests.effort import effort
 from tests.properties import auditor
 from tests.properties.liar import NAME, Session
 
-OPERATIONS = effort(60, 200)
+OPERATIONS = effort(90, 200)
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="the audit reads the history with git")
 
 
