@@ -20,6 +20,7 @@ from memory_v2.hosts.files import Unclear
 CONTEXT_TOKENS = 2_000
 """Tokens of what a session begins with: Codex cuts what is over 10,000 characters, and the rest is a search away."""
 SERVER = "MCP server"
+"""What an edit is for that lists the memory: a host that has it is connected."""
 SESSION_START = "session-start"
 """The form of a hook's output that most hosts read: a JSON object with `hookSpecificOutput`."""
 HOOK_SECONDS = 10

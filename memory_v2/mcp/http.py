@@ -14,6 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting
 from memory_v2.listening import listen
 from memory_v2.mcp.options import TOKEN
@@ -98,6 +99,7 @@ def serve(
             timeout_graceful_shutdown=STOPPING_SECONDS,
             lifespan="on",
         )
+        collect_often()
         uvicorn.Server(config).run(sockets=[listening])
 
 

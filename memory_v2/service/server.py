@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import socket
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import uvicorn
 from pydantic import ValidationError
 from sqlalchemy import func, select
 
+from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting
 from memory_v2.listening import listen
 from memory_v2.service import tables
@@ -30,9 +30,6 @@ from memory_v2.service.store import Store
 __all__ = ["add_key", "back_up", "first_key", "restore", "serve"]
 GRACE_SECONDS = 10
 """How long requests may take to end after SIGTERM, in seconds."""
-GARBAGE_AFTER = 2_000
-"""How many new objects there are before Python looks for garbage. A request leaves some thirty; to free those of 3,000
-at once takes .1 s, in which all others wait."""
 DRAIN_SECONDS = 2.0
 """How long a process goes on after SIGTERM while it says that it is not ready, in seconds, where another one may take
 over: those who hand requests out learn of it, and what the system has taken for it is answered."""
@@ -73,8 +70,7 @@ def serve(options: ServiceOptions, on_start: Callable[[str, str | None], None]) 
         ws_ping_interval=20.0,
         server_header=False,
     )
-    gc.freeze()  # what is there stays, and is not looked through again and again
-    gc.set_threshold(GARBAGE_AFTER)
+    collect_often()
     with contextlib.suppress(KeyboardInterrupt):  # it was asked to end, and has
         Server(config, parts).run(sockets=[listening])
 

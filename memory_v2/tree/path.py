@@ -173,7 +173,7 @@ def child_path(parent: str, name: str) -> str:
 def title_of_path(path: str, text: str = "") -> str:
     """The last part of a path as a title, with the capitals that its words have in the text."""
     name = path.rsplit("/", 1)[-1]
-    words = [word for word in re.split("[-_]", name) if word] or [name]
+    words = re.sub("[-_]", " ", name).split() or [name]
     pattern = rf"(?<!\w){' +'.join(map(re.escape, words))}(?!\w)"
     spelled = (match[0] for match in re.finditer(pattern, text, re.I))
     return capitalized(next((each for each in spelled if each != each.lower()), " ".join(words)))

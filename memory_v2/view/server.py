@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from urllib.parse import unquote, urlsplit
 
+from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
@@ -174,6 +175,7 @@ def serve(subject: Subject, port: int, on_start: Callable[[str, str], None]) -> 
     with PageServer(subject, port) as server:
         on_start(server.address, server.link)
         threading.Thread(target=subject.warm, daemon=True).start()
+        collect_often()
         try:
             server.serve_forever()
         except KeyboardInterrupt:

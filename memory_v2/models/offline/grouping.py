@@ -34,7 +34,7 @@ from memory_v2.tree.edit import show_numbers
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import MAX_DESCRIPTION, ChildLink, Page
-from memory_v2.tree.path import child_path, fold
+from memory_v2.tree.path import child_path, fold, title_of_path
 
 MAX_GROUPS = 28
 """How many lines are left on a page at most when its links are grouped, so that more can be added."""
@@ -193,10 +193,7 @@ def _by_folder(leaves: Sequence[Listed], homes: Sequence[Listed], most: int) -> 
         return "/".join(parts if parts and not is_meaningful(slug(parts[0])) else parts[:1])
 
     there = {key(home): home for home in reversed(homes)}
-    return [
-        Group(members, home, capitalized(" ".join(re.sub("[-_]", " ", folder.rpartition("/")[2]).split())))
-        for folder, members, home in _by_key(leaves, key, there, most)
-    ]
+    return [Group(members, home, title_of_path(folder)) for folder, members, home in _by_key(leaves, key, there, most)]
 
 
 def _by_period(leaves: Sequence[Listed], homes: Sequence[Listed]) -> list[Group]:
