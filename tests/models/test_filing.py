@@ -483,6 +483,10 @@ def test_a_date_in_a_title_is_read_as_it_stands_in_the_name(title: str, name: st
     assert offline().write(f"# {title}\n\n{PROSE * 5}").path == name
 
 
+KEYS = "A key hangs there." + " A key hangs there." * 59
+KILN_ROOM = f"# The kiln room\n\nIt stands behind the barn.\n\n## Keys\n\n{KEYS}\n\n## Fire\n\nRun.\n"
+
+
 def test_a_text_of_sections_stays_whole_and_lets_nothing_between_them() -> None:
     memory = offline()
     text = "".join(f"## {part} of the kiln\n\n{PROSE}{PROSE}" for part in ("Lighting", "Feeding", "Cooling"))
@@ -499,24 +503,26 @@ def test_a_file_with_two_endings_is_called_without_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "note",
+    ("note", "above"),
     [
-        "The kiln room is locked at night.",
-        "The keys of the kiln room were copied.",
-        "The kiln room is locked.\n\n- Ask Mara.\n- Or ask Jonas.\n",
+        ("The kiln room is locked at night.", "It stands behind the barn."),
+        ("- The kiln room is locked.\n- Its roof is of tin.", "It stands behind the barn."),
+        ("The keys of the kiln room were copied.", KEYS),
     ],
 )
-def test_a_note_does_not_come_between_the_parts_of_a_document(note: str) -> None:
-    document = (
-        "# The kiln room\n\nIt stands behind the barn.\n\n## Keys\n\n"
-        + "A key hangs there. " * 60
-        + "\n\n## Fire\n\nRun.\n"
-    )
+def test_a_note_goes_to_the_section_that_it_names_or_above_all_of_them(note: str, above: str) -> None:
     memory = offline()
-    memory.write(document)
+    memory.write(KILN_ROOM)
     memory.write(note)
-    assert document.strip() in memory.read("the-kiln-room")
-    assert note.strip() in memory.read("the-kiln-room")
+    assert f"{above}\n\n{note}\n" in memory.read("the-kiln-room")
+
+
+def test_a_text_of_several_paragraphs_does_not_come_between_the_parts_of_a_document() -> None:
+    memory = offline()
+    memory.write(KILN_ROOM)
+    note = "The kiln room is locked.\n\n- Ask Mara.\n- Or ask Jonas.\n"
+    memory.write(note)
+    assert f"{KILN_ROOM}\n{note}" in memory.read("the-kiln-room")
 
 
 @pytest.mark.parametrize("source", ["user", "Ana, session of 3 May"])

@@ -293,13 +293,17 @@ def _own_section(brief: WriteBrief, page: Page) -> int | None:
 
 
 def _position(brief: WriteBrief, page: Page) -> int | None:
-    """The block after which the text goes; `None` for the end. A long page may be a document: nothing comes between its
-    parts; a long text has its own subjects."""
+    """The block after which the text goes: the end of the section that it names, else above the first heading, for it
+    does not belong to the last section. `None` for the end: of a document and of a log, for what is dated, long or has
+    headings of its own, and, of a long page, for more than a statement or a list: either may be a document, between
+    whose parts nothing comes."""
     is_single = len(brief.blocks) == 1  # `Recipe: lentil soup` is no conversation
-    is_document = page_source(page).is_document or (page.size >= LONG_TEXT and not (is_single and page.path == ROOT))
-    if brief.blocks[0].kind == "heading" or date_of(brief.blocks) or brief.size > SHORT_NOTE:
+    kinds = {block.kind for block in brief.blocks}
+    if "heading" in kinds or date_of(brief.blocks) or brief.size > SHORT_NOTE:
         return None
-    if is_document or is_log(page) or (not is_single and is_conversation(brief.blocks)):
+    if page.path != ROOT and page.size >= LONG_TEXT and not (is_single or kinds == {"item"}):
+        return None
+    if page_source(page).is_document or is_log(page) or (not is_single and is_conversation(brief.blocks)):
         return None
     wanted, headings = set(content_words(readable(brief.text))), headings_of(page)
     terms = {number: set(content_words(readable(block.words))) for number, block in headings}
