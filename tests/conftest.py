@@ -57,7 +57,8 @@ def no_time_is_wasted() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def search_goes_by_words() -> Iterator[None]:
-    """Whatever is installed, so that all machines find the same; tests of the extra bring their own encoder."""
+    """Though the extra is installed; tests of it bring their own encoder, or ask for the model."""
     with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SILICA_MEMORY_DENSE", "off")
         patched.setattr(chosen, "missing", lambda: ["what a test did not ask for"])
         yield

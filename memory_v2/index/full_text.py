@@ -45,7 +45,6 @@ from memory_v2.storage.history import NO_CHANGE, Change
 from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
 from memory_v2.text.days import relative_days
-from memory_v2.text.words import is_latin
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT
@@ -236,7 +235,7 @@ class FullTextIndex:
         """As `search`, with `entries` among the pages; and by meaning too where that is installed, if the question is
         in Latin script: the model knows no other. What was not encoded yet is encoded first, as far as there is time
         for it; the rest is found by words."""
-        meaning = self._meaning() if query.strip() and is_latin(query) else None
+        meaning = self._meaning() if query.strip() else None
         if meaning:
             self._encode(meaning, time.monotonic() + WAITED)
         return self._ranked(query, limit, within, QUESTION, entries=entries, meaning=meaning)

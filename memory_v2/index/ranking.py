@@ -98,15 +98,23 @@ class _Scale:
     """How much words count. Beside meaning they count for as much of the question as one place has of it in words: of
     a question that is asked in quite other words, a stray word says little."""
     average: float
-    """How near in meaning the places are, for one of which that is not known."""
+    nearest: float
+    """How near in meaning the places are, as cosines: on average, and the nearest of them."""
 
     @classmethod
     def of(cls, every: Sequence[Candidate]) -> _Scale:
         """The scale for these places."""
         best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
         if known := [candidate.cosine for candidate in every if candidate.cosine is not None]:
-            return cls(best, max(candidate.words.told for candidate in every), fmean(known))
-        return cls(best, 1.0, 0.0)
+            return cls(best, max(candidate.words.told for candidate in every), fmean(known), max(known))
+        return cls(best, 1.0, 0.0, 0.0)
+
+    def meaning(self, cosine: float | None) -> float:
+        """How near in meaning a place is: 1 if it is the nearest, 0 if it is as near as all are on average, or if
+        nobody knows. How large the cosines are depends on how a question is asked."""
+        if cosine is None or self.nearest == self.average:
+            return 0.0
+        return (cosine - self.average) / (self.nearest - self.average)
 
 
 def _signals(
@@ -132,7 +140,7 @@ def _signals(
     yield weights.TIME, bool(question.when and place.temporal)
     yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
-    yield weights.STATEMENT, scale.average if candidate.cosine is None else candidate.cosine
+    yield weights.STATEMENT, scale.meaning(candidate.cosine)
     if question.phrases:
         flat = flattened(place.text)
         yield weights.PHRASE, any(phrase in flat for phrase in question.phrases)

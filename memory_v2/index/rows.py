@@ -23,7 +23,7 @@ from memory_v2.index.terms import camel_parts, terms, terms_of
 from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.text.days import unmarked
-from memory_v2.text.words import is_latin, normal
+from memory_v2.text.words import normal
 from memory_v2.tree.block import encode, readable
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
@@ -199,7 +199,7 @@ def key_of(text: str) -> int:
 def _row(block: int, stored: StoredPassage, line: int | None = None, digest: bytes | None = None) -> PassageRow:
     """The row of a place."""
     told = stored.first_line, stored.speaker, stored.since, stored.until
-    key = key_of(spoken(stored)) if stored.kind != "child link" and is_latin(stored.text) else None
+    key = key_of(spoken(stored)) if stored.kind != "child link" else None
     return PassageRow(block, *told, line, digest, key, stored)
 
 

