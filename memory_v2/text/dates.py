@@ -80,18 +80,6 @@ KEPT = 10_000
 """Of how many lines the dates are kept: more than a page may have that is about to be divided."""
 
 
-@lru_cache(KEPT)
-def _of_a_line(text: str) -> Sequence[tuple[Span, int, int]]:
-    """The dates of a line, which is read again when its page is divided, described and indexed."""
-    return _found(text)
-
-
-@lru_cache(16)
-def _of_a_text(text: str) -> Sequence[tuple[Span, int, int]]:
-    """The dates of a text, which is asked in turn for its first day, for its last one, and whether it has any."""
-    return _found(text)
-
-
 def _found(text: str) -> Sequence[tuple[Span, int, int]]:
     claims: list[tuple[int, int, Span | None]] = []
     for start, end in _near_years(text):
@@ -104,6 +92,12 @@ def _found(text: str) -> Sequence[tuple[Span, int, int]]:
         if _pattern(_BEFORE_YEAR).search(text[max(0, match.start() - 32) : match.start()]):
             claims.append((match.start(), match.end(), _span(int(match[0]))))
     return tuple(_apart(claims))
+
+
+_of_a_line = lru_cache(KEPT)(_found)
+"""The dates of a line, which is read again when its page is divided, described and indexed."""
+_of_a_text = lru_cache(16)(_found)
+"""The dates of a text, which is asked in turn for its first day, for its last one, and whether it has any."""
 
 
 def leading_date(text: str) -> Span | None:
@@ -351,13 +345,8 @@ def _forms_in(text: str) -> Iterator[str]:
     """The forms of dates that `text` may have."""
     if _pattern(_JOINED).search(text):
         yield from _IN_DIGITS
-    if _has_month(text):
+    if not _MONTHS.keys().isdisjoint(_letters(text)):
         yield from _WITH_A_MONTH
-
-
-def _has_month(text: str) -> bool:
-    """Whether a word of `text` is the name of a month."""
-    return not _MONTHS.keys().isdisjoint(_letters(text))
 
 
 def _letters(text: str) -> Sequence[str]:

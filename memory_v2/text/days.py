@@ -207,7 +207,8 @@ def _meant(names: Mapping[int, str], word: str) -> int:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    days, units, counted, before, after, counts = map(_any_of, (_DAYS, _UNITS, _COUNTED, _BEFORE, _AFTER, _COUNTS))
+    listed: tuple[Mapping[int, str], ...] = (_DAYS, _UNITS, _COUNTED, _BEFORE, _AFTER, _COUNTS)
+    days, units, counted, before, after, counts = ("|".join(names.values()) for names in listed)
     count = rf"\d{{1,3}}|{counts}"
     # Chinese has no blanks between words.
     start, end = r"(?:(?<![a-z\d])(?=[a-z\d])|(?=[^\x00-\x7f]))", r"(?:(?<=[a-z\d])(?![\w-])|(?<=[^\x00-\x7f]))"
@@ -218,7 +219,3 @@ def _pattern() -> re.Pattern[str]:
         rf"|(?P<before>{before}) ?(?P<unit>{units})(?! (?:of|in|before|after)\b)"
         rf"|(?P<unit_first>{units}) (?P<after>{after})){end}"
     )
-
-
-def _any_of(names: Mapping[int, str]) -> str:
-    return "|".join(names.values())

@@ -75,9 +75,7 @@ class _Clauses:
         return any(self._negated[number] == negated for number, count in shared.items() if count > least)
 
 
-@lru_cache(maxsize=4)
-def _clauses_of(text: str) -> _Clauses:
-    return _Clauses(text)
+_clauses_of = lru_cache(maxsize=4)(_Clauses)
 
 
 def _sentences(text: str) -> list[str]:

@@ -66,25 +66,16 @@ class TextRedaction:
         """See `Redaction`."""
         while (found := self._pattern.sub(lambda _: self._marker, text)) != text:
             text = found  # the marker and what follows it may be the text again
-        return self._without_beginnings(text) if _CUT in text else text
-
-    def summary(self, text: str) -> str:
-        """See `Redaction`."""
-        return self.text(text)
-
-    def path(self, path: str) -> str:
-        """See `Redaction`."""
-        return self.text(path)
-
-    def _without_beginnings(self, text: str) -> str:
         *parts, rest = text.split(_CUT)
         return _CUT.join([*map(self._without_beginning, parts), rest])
+
+    summary = path = text
 
     def _without_beginning(self, part: str) -> str:
         for form in self._forms:
             line = " ".join(form.split())
             for length in range(min(len(line), MAX_CUT), MIN_CUT - 1, -1):
-                if part.endswith(beginning := _cut_end(line[:length])):
+                if part.endswith(beginning := line[:length].rstrip(" ,;:-")):  # as `shorten` ends it
                     return part.removesuffix(beginning) + self._marker
         return part
 
@@ -196,8 +187,3 @@ def _flexible(form: str) -> str:
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = [f"(?:{re.escape(blank)}|{_BREAK}{'| ' if _LINES.search(blank) else ''})" for blank in parts[1::2]]
     return "".join(parts)
-
-
-def _cut_end(beginning: str) -> str:
-    """A beginning as `shorten` ends it."""
-    return beginning.rstrip(" ,;:-")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from memory_v2.text.calendar import DAY
-from memory_v2.text.words import shorten
+from memory_v2.text.words import matcher, shorten
 
 SHOWN = 4
 """How many characters of a secret are shown at most, for its owner to know it by; of a short one a quarter."""
@@ -98,9 +97,9 @@ def mask(secret: str) -> str:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
-    for kind, pattern in _patterns():
-        for match in pattern.finditer(text):
-            if "value" not in pattern.groupindex:
+    for kind, pattern in KINDS:
+        for match in matcher(pattern).finditer(text):
+            if "value" not in match.re.groupindex:
                 yield match.start(), match.end(), kind
             elif _is_value(value := match["value"].rstrip(_LAST)):
                 yield match.start("value"), match.start("value") + len(value), kind
@@ -111,8 +110,3 @@ def _is_value(value: str) -> bool:
     if len(value) < 3 or _NO_VALUE.match(value) or _AMOUNT.fullmatch(value):
         return False
     return any(c.isdigit() for c in value) or re.search(r"[^\w\s.,;:/()’-]", value) is not None
-
-
-@cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((kind, re.compile(pattern)) for kind, pattern in KINDS)

@@ -178,18 +178,6 @@ def _kept(text: str) -> tuple[Block, ...]:
     return _parsed_last(text) if len(text) <= MAX_KEPT_ALONE else _parsed(text)
 
 
-@lru_cache(maxsize=64)
-def _parsed_lately(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that an operation may parse several times: when a page is staged, stored, indexed, read."""
-    return _parsed(text)
-
-
-@lru_cache(maxsize=1)
-def _parsed_last(text: str) -> tuple[Block, ...]:
-    """The same for a large text, of which only one is kept: it is staged, indexed and split."""
-    return _parsed(text)
-
-
 @uncollected()
 def _parsed(text: str) -> tuple[Block, ...]:
     starts = _simple_starts(text)
@@ -204,6 +192,12 @@ def _parsed(text: str) -> tuple[Block, ...]:
         Block(text[start:end], kind, level)
         for (_, kind, level), (start, end) in zip(starts, pairwise(places), strict=True)
     )
+
+
+_parsed_lately = lru_cache(maxsize=64)(_parsed)
+"""The blocks of a text that an operation may parse several times: when a page is staged, stored, indexed, read."""
+_parsed_last = lru_cache(maxsize=1)(_parsed)
+"""The same for a large text, of which only one is kept: it is staged, indexed and split."""
 
 
 def _simple_starts(text: str) -> list[tuple[int, Kind, int]] | None:
