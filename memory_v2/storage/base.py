@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
@@ -15,22 +16,18 @@ from memory_v2.errors import PageNotFound, StorageConflict
 from memory_v2.storage.history import Change, History, Revision, Rewrite, Rules
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """The caller expects that the page does not exist."""
+class Expectation(Enum):
+    """That the page does not exist, or any page or none."""
+
+    ABSENT = 0
+    ANY = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Anything:
-    """The caller accepts any page, or none."""
-
-
-ABSENT: Final = Absent()
-ANY: Final = Anything()
-Expected: TypeAlias = Absent | Anything | str
+ABSENT, ANY = Expectation.ABSENT, Expectation.ANY
+Expected: TypeAlias = Expectation | str
 """What a write or a delete expects to find: no page, anything, or this version."""
 
-
+NOTE_SUFFIX: Final = ".json"
 PENDING: Final = "pending"
 """The folder of the pending notes, which describe operations that are not finished; see `pending`."""
 PLANS: Final = "plans"
@@ -47,19 +44,12 @@ class Stored:
     version: str
 
 
-class PageReader(Protocol):
-    """Whatever reads pages by path."""
-
-    def read(self, path: str) -> Stored:
-        """The page's bytes and version; raises `PageNotFound`."""
-
-
 def version_of(data: bytes) -> str:
     """The version of these bytes: the same in every store."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def stored_page(storage: PageReader, path: str) -> Stored | None:
+def stored_page(storage: MemoryStorage, path: str) -> Stored | None:
     """The page, or `None` if it does not exist."""
     try:
         return storage.read(path)
@@ -94,6 +84,12 @@ def is_note_name(part: str) -> bool:
     return re.fullmatch("[0-9A-Za-z-]{1,64}", part) is not None
 
 
+def notes_in(folder: str, files: Iterable[str]) -> list[str]:
+    """The names of the notes in a folder that has these files, sorted."""
+    names = (file.removesuffix(NOTE_SUFFIX) for file in files if file.endswith(NOTE_SUFFIX))
+    return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
+
+
 class StateFiles(Protocol):
     """Small files of the program's own beside the pages, such as a text that is still to be written.
 
@@ -123,6 +119,7 @@ class StateFiles(Protocol):
 
     def sweep(self) -> None:
         """Removes temporary files and claims of processes that died. Files that cannot be removed are ignored."""
+        return
 
 
 class MemoryStorage(Protocol):
@@ -194,6 +191,7 @@ class MemoryStorage(Protocol):
     def remove_temporary(self, paths: Iterable[str]) -> None:
         """Removes temporary files that interrupted writes left beside these pages. Call it under the lock. Files that
         cannot be removed are ignored."""
+        return
 
     def lock(self, wait: bool = True) -> AbstractContextManager[None]:
         """The lock for one change at a time, across all threads and processes that use this store. It is never held

@@ -65,9 +65,6 @@ class MemoryState(StateFiles):
             if is_free:
                 self._claimed.discard(name)
 
-    def sweep(self) -> None:
-        """Nothing to do: there are no temporary files."""
-
 
 class OverlayStorage(MemoryStorage):
     """The pages of `storage`, which is only read, but for those in `over`, as they are there. Changes are seen here
@@ -177,9 +174,6 @@ class OverlayStorage(MemoryStorage):
 
     def begin(self, now: datetime) -> None:
         """Nothing is recorded."""
-
-    def remove_temporary(self, paths: Iterable[str]) -> None:
-        """There are no temporary files."""
 
     def remove_leftovers(self, leftovers: Iterable[Leftover]) -> None:
         """Nothing is left over."""

@@ -32,7 +32,7 @@ from memory_v2.models.base import (
     hidden,
     long_enough,
 )
-from memory_v2.storage.local.disk import leave_to_owner_above, read_bytes
+from memory_v2.storage.local.disk import read_bytes, replace_bytes
 
 _OWN = ("begin", "commit")
 """Events that hold the user's text and the pages, which a replay needs to the letter."""
@@ -163,24 +163,16 @@ class Traces:
     def save(self, trace: Trace, operation: str, moment: datetime, ending: str = "") -> str:
         """Writes the trace, deletes the oldest, returns its name; names sort by time. If it cannot be written, that is
         logged and the name is empty: the operation itself has succeeded or failed already."""
-        lines = (_line({"event": "format", "format": FORMAT}), *map(_line, trace.events))
-        temporary = self.folder / f"{os.urandom(8).hex()}{TEMPORARY}"
+        data = b"".join((_line({"event": "format", "format": FORMAT}), *map(_line, trace.events)))
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.is_symlink():
                 raise OSError(f"{self.folder} is a symbolic link, and links are not followed")
-            leave_to_owner_above(self.folder)
             files = self._entries("")  # listed once, as that takes as long as all the rest
             name = f"{_free(files, moment)}-{operation}-{ending or os.urandom(5).hex()}"
-            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-                size = stream.write(b"".join(lines))
-            leave_to_owner_above(temporary)
-            temporary.replace(self._file(name))
-            self._remove_oldest(files.values(), name, size)
+            replace_bytes(self._file(name), data, is_flushed=False)
+            self._remove_oldest(files.values(), name, len(data))
         except OSError as error:
             logger.info("the trace of this operation could not be kept: %s", error)
-            with suppress(OSError):
-                temporary.unlink()
             return ""
         trace.name = name
         return name

@@ -166,7 +166,7 @@ def test_writes_of_another_process_do_not_hide_an_edit_by_hand(
 def test_more_changes_than_are_worth_reading_make_a_look_at_all_pages(
     storage: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_v2.storage.history.MOST_SINCE", 2)
+    monkeypatch.setattr("memory_v2.storage.local.git_history.MOST_SINCE", 2)
     with Memory(storage) as memory, Memory(LocalStorage(Path(storage.where))) as other:
         memory.search("Assam")
         looks = storage.looks

@@ -19,6 +19,7 @@ import pytest
 from memory_v2.errors import InvalidPath, PageNotFound, StorageConflict, StorageError
 from memory_v2.memory import Memory
 from memory_v2.storage.base import ABSENT, ANY, Expected
+from memory_v2.storage.local import disk
 from memory_v2.storage.local import storage as local
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.local.walk import METADATA
@@ -453,7 +454,7 @@ def test_a_page_that_was_read_is_not_read_again_before_it_is_replaced_unless_it_
         read.append(file)
         return file.read_bytes()
 
-    monkeypatch.setattr(local, "read_bytes", read_bytes)
+    monkeypatch.setattr(disk, "read_bytes", read_bytes)
     assert storage.read("memory").version == version
     again = storage.write("memory", b"new", version)
     assert len(read) == 1

@@ -60,17 +60,20 @@ def store_bytes(
         os.close(descriptor)
 
 
-def replace_bytes(file: Path, data: bytes) -> None:
-    """Creates or replaces the file: atomically, and durably when the call returns."""
-    temporary = new_temporary(file.parent)
+def replace_bytes(file: Path, data: bytes, is_flushed: bool = True, temporary_in: Path | None = None) -> None:
+    """Creates or replaces the file: atomically, and if `is_flushed` durably when the call returns. The temporary file
+    may be in another folder of the same disk."""
+    temporary = new_temporary(temporary_in or file.parent)
     try:
-        make_folder(file.parent)
-        store_bytes(temporary, data)
+        make_folder(file.parent, is_flushed)
+        store_bytes(temporary, data, is_flushed=is_flushed)
         temporary.replace(file)
-    finally:
+    except BaseException:
         with suppress(OSError):
             temporary.unlink()
-    sync_folder(file.parent)
+        raise
+    if is_flushed:
+        sync_folder(file.parent)
 
 
 def exchange(first: Path, second: Path) -> bool:
@@ -113,14 +116,14 @@ def is_temporary(name: str) -> bool:
     return name.startswith(".silica-") and name.endswith(".tmp")
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, is_flushed: bool = True) -> None:
     """Creates the folder and its parents, for their owner only. An existing folder stays as it is."""
     try:
         folder.mkdir(mode=0o700)  # without looking first: a network disk may answer from its cache
     except FileNotFoundError:
         if folder.parent == folder:
             raise
-        make_folder(folder.parent)
+        make_folder(folder.parent, is_flushed)
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         if folder.is_dir():
@@ -131,7 +134,8 @@ def make_folder(folder: Path) -> None:
         raise
     leave_to_owner_above(folder)
     _permit(folder, 0o700)
-    sync_folder(folder.parent)
+    if is_flushed:
+        sync_folder(folder.parent)
 
 
 def _permit(place: Path, mode: int) -> None:

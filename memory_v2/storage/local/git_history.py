@@ -16,42 +16,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory_v2.errors import SilicaError, StorageError
-from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, Rules, pages_since
-from memory_v2.storage.local.disk import (
-    advice,
-    explained,
-    leave_to_owner_above,
-    lstat,
-    new_temporary,
-    read_bytes,
-    reading,
-    sync_folder,
-)
-from memory_v2.storage.local.git_objects import (
-    BRANCH,
-    CHECKED_OUT,
-    FILE,
-    ObjectWriter,
-    check_file,
-    check_files,
-    damaged_pack,
-    file_of,
-    files_below,
-    files_in,
-    find_blob,
-    is_kept,
-    make_repository,
-    new_commit,
-    path_of,
-    read_message,
-    restore,
-    sweep,
-    unlock,
-)
+from memory_v2.storage.history import COMPLETED_LATER, History, HistoryDamaged, PageChange, Revision, Rules
+from memory_v2.storage.local import disk, git_objects
+from memory_v2.storage.local.git_objects import BRANCH, CHECKED_OUT, FILE, ObjectWriter
 from memory_v2.storage.local.walk import walk_files
 from memory_v2.tree.path import ENTRIES, is_entry
 
@@ -63,6 +35,8 @@ GIT_SECONDS = 0.2
 """How long to wait for another git process, in seconds: git holds a branch's lock for a few milliseconds."""
 MAX_WALKED = 20_000
 """How many commits are remembered once they were read: some ten megabytes."""
+MOST_SINCE = 20
+"""How many revisions are looked at for what has changed since one. Each takes about 3 ms, as a look at 300 pages."""
 MAX_PAGES = 1_000
 """How many pages are remembered while revisions are read one after another: some ten megabytes at most."""
 
@@ -78,7 +52,7 @@ class GitHistory(History):
         self._place = folder / FOLDER
         self._name = str(self._place)
         self._advice = "move it away, and the next change begins a new one"
-        self._mend: Callable[[], object] = partial(restore, self._place)
+        self._mend: Callable[[], object] = partial(git_objects.restore, self._place)
         self._opened: Any = None  # dulwich types objects as any kind of git object; here a tree is a tree
         self._users = 0
         self._lock = threading.RLock()
@@ -91,15 +65,15 @@ class GitHistory(History):
     def begun(self) -> bool:
         # `git gc` moves the branches into the file packed-refs
         refs = (self._place / name for name in (BRANCH.decode(), "packed-refs", CHECKED_OUT.decode()))
-        with reading(self._place):
-            return any(lstat(file) is not None for file in refs)
+        with disk.reading(self._place):
+            return any(disk.lstat(file) is not None for file in refs)
 
     @property
     def problem(self) -> str:
         told = ""
         if not self.begun:
-            with reading(self._place):  # a first change that failed leaves objects, and the folder of refs
-                if lstat(self._place / "objects") is not None and lstat(self._place / "refs") is None:
+            with disk.reading(self._place):  # a first change that failed leaves objects, and the folder of refs
+                if disk.lstat(self._place / "objects") is not None and disk.lstat(self._place / "refs") is None:
                     told = "the next change begins a new history, and the old objects stay"
         elif self._ask(lambda: self._head and self._repo.refs.read_ref(BRANCH) is None):
             told = f"the next change goes on from {self.checked_out[:12]}, which was checked out last"
@@ -111,31 +85,31 @@ class GitHistory(History):
 
     @property
     def checked_out(self) -> str:
-        return self._read_ref(CHECKED_OUT) or (self._ask(lambda: self._packed(CHECKED_OUT)) if self.begun else "")
+        if (own := self._read_ref(CHECKED_OUT)) or not self.begun:
+            return own
+        return self._ask(lambda: (self._repo.refs.read_ref(CHECKED_OUT) or b"").decode())
 
     @property
     def stamp(self) -> str:
         return self.checked_out
 
     def changed_since(self, stamp: str) -> frozenset[str] | None:
-        return pages_since(self, stamp)
+        changed = set[str]()
+        for newer in islice(self.revisions(), MOST_SINCE):
+            if newer.id == stamp:
+                return frozenset(changed)
+            changed.update(newer.paths)
+        return None
 
     def mark_checked_out(self, revision: str) -> None:
-        file = self._place / CHECKED_OUT.decode()
-        temporary = new_temporary(self._place / "objects")  # where it is swept, and git takes it for no ref
-        with explained("write", file):
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            leave_to_owner_above(file.parent)
-            try:
-                temporary.write_text(f"{revision}\n", "ascii")  # not flushed: losing it costs a comparison
-                leave_to_owner_above(temporary)
-                temporary.replace(file)
-            finally:
-                temporary.unlink(missing_ok=True)
+        file, objects = self._place / CHECKED_OUT.decode(), self._place / "objects"
+        with disk.explained("write", file):  # not flushed: losing it costs a comparison
+            # Among the objects a temporary file is swept, and git takes it for no ref.
+            disk.replace_bytes(file, f"{revision}\n".encode("ascii"), is_flushed=False, temporary_in=objects)
 
     def record(self, changes: Mapping[str, bytes | None], revision: Revision) -> str:
-        sweep(self._place)
-        if damaged := damaged_pack(self._place / "objects" / "pack"):
+        git_objects.sweep(self._place)
+        if damaged := git_objects.damaged_pack(self._place / "objects" / "pack"):
             raise HistoryDamaged(f"the history in {self._place} is damaged: {damaged} is not whole; the pages are not")
         return self._despite_locks(lambda: self._recorded(changes, revision))
 
@@ -181,7 +155,7 @@ class GitHistory(History):
 
     def read(self, revision: str, path: str) -> bytes | None:
         def ask() -> bytes | None:
-            blob = find_blob(self._commit(revision.encode()).tree, path, self._tree)
+            blob = git_objects.find_blob(self._commit(revision.encode()).tree, path, self._tree)
             return None if blob is None else self._data(blob)
 
         return self._ask(ask)
@@ -191,14 +165,15 @@ class GitHistory(History):
 
     def pages(self, revision: str) -> dict[str, bytes]:
         def ask() -> dict[str, bytes]:
-            files = files_in(self._commit(revision.encode()).tree, self._tree, besides=ENTRIES.encode())
+            files = git_objects.files_in(self._commit(revision.encode()).tree, self._tree, besides=ENTRIES.encode())
             return {path: self._data(blob) for path, blob in files}
 
         return self._ask(ask)
 
     def paths(self, revision: str, below: str) -> set[str]:
         def ask() -> set[str]:
-            return {path for path, _ in files_below(self._commit(revision.encode()).tree, below, self._tree)}
+            files = git_objects.files_below(self._commit(revision.encode()).tree, below, self._tree)
+            return {path for path, _ in files}
 
         return self._ask(ask)
 
@@ -237,7 +212,7 @@ class GitHistory(History):
         read_once = cache(self._tree)
 
         def data(tree: bytes | None, path: str) -> bytes | None:
-            blob = find_blob(tree, path, read_once) if tree else None
+            blob = git_objects.find_blob(tree, path, read_once) if tree else None
             return None if blob is None else self._data(blob)
 
         return tuple(
@@ -251,7 +226,7 @@ class GitHistory(History):
 
         def ask() -> dict[str, bytes | None]:
             tree, read_once = self._commit(self._head).tree if self._head else None, cache(self._tree)
-            return {path: find_blob(tree, path, read_once) if tree else None for path in pages}
+            return {path: git_objects.find_blob(tree, path, read_once) if tree else None for path in pages}
 
         known = self._ask(ask)
         now = {path: None if data is None else Blob.from_string(data).id for path, data in pages.items()}
@@ -276,7 +251,7 @@ class GitHistory(History):
     @property
     def size(self) -> int:
         """The disk space of the repository, in bytes."""
-        infos = [info for file in walk_files(self._place) if (info := lstat(file))]
+        infos = [info for file in walk_files(self._place) if (info := disk.lstat(file))]
         return sum(getattr(info, "st_blocks", 0) * 512 or info.st_size for info in infos)
 
     def _move_back(self, commit_id: bytes) -> None:
@@ -287,7 +262,7 @@ class GitHistory(History):
         if not moved:
             raise StorageError("the history was changed by another process meanwhile")
         with suppress(FileNotFoundError):  # dulwich removes the folder when it is empty
-            sync_folder(self._place / "refs" / "heads")
+            disk.sync_folder(self._place / "refs" / "heads")
 
     def _made(
         self, changes: Mapping[str, bytes | None], revision: Revision, parent: bytes | None
@@ -304,11 +279,11 @@ class GitHistory(History):
             if data is not None:
                 blob = Blob.from_string(data)
                 objects.add_object(blob)
-                files.append((file_of(path), FILE, blob.id))
-            elif parent and find_blob(tree.id, path, read_once) is not None:
-                files.append((file_of(path), None, None))
+                files.append((git_objects.file_of(path), FILE, blob.id))
+            elif parent and git_objects.find_blob(tree.id, path, read_once) is not None:
+                files.append((git_objects.file_of(path), None, None))
         tree_id = commit_tree_changes(objects, tree, files)
-        commit = new_commit(revision, tree_id, [parent] if parent else [])
+        commit = git_objects.new_commit(revision, tree_id, [parent] if parent else [])
         objects.add_object(commit)
         return objects, commit
 
@@ -324,7 +299,7 @@ class GitHistory(History):
         if not self._repo.refs.set_if_equals(BRANCH, parent, commit.id):
             raise StorageError("the history was changed by another process meanwhile")
         try:
-            sync_folder(self._place / "refs" / "heads")
+            disk.sync_folder(self._place / "refs" / "heads")
         except OSError as error:  # what may not be durable has not happened
             try:
                 self._move_back(commit.id)
@@ -341,15 +316,16 @@ class GitHistory(History):
         from dulwich.repo import Repo
 
         if self._opened is None:
-            check_files(self._place)
+            git_objects.check_files(self._place)
             if self._place.is_dir():
                 with suppress(OSError):  # copies by git, zip or S3 lack the empty folders, and half a copy anything
                     for name in ("refs/heads", "objects/pack"):
                         (self._place / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-                    if lstat(self._place / "HEAD") is None:  # without it, plain git takes the folder for no repository
-                        (self._place / "HEAD").write_bytes(b"ref: %s\n" % BRANCH)
+                    head = self._place / "HEAD"
+                    if disk.lstat(head) is None:  # without it, plain git takes the folder for no repository
+                        head.write_bytes(b"ref: %s\n" % BRANCH)
             else:
-                make_repository(self._place)
+                git_objects.make_repository(self._place)
             self._opened = Repo(str(self._place))
         return self._opened
 
@@ -359,7 +335,7 @@ class GitHistory(History):
     def _object(self, object_id: bytes, kind: bytes = b"") -> Any:
         """The object of this id. Raises `KeyError` if there is none, or it is not of this kind."""
         name = object_id.decode("ascii")
-        check_file(self._place, self._place / "objects" / name[:2] / name[2:])
+        git_objects.check_file(self._place, self._place / "objects" / name[:2] / name[2:])
         found = self._repo.object_store[object_id]
         if kind and found.type_name != kind:
             raise KeyError(object_id)
@@ -371,7 +347,7 @@ class GitHistory(History):
             return self._ask(act)
         except _Locked:
             time.sleep(GIT_SECONDS)
-            unlock(self._place)
+            git_objects.unlock(self._place)
             return self._ask(act)
 
     def _close(self) -> None:
@@ -385,20 +361,17 @@ class GitHistory(History):
         head: bytes | None = self._repo.refs.read_ref(BRANCH)
         if head is None and self.begun:
             with suppress(FileNotFoundError):
-                read_bytes(self._place / BRANCH.decode())  # a branch that may not be read is not damaged
+                disk.read_bytes(self._place / BRANCH.decode())  # a branch that may not be read is not damaged
                 raise KeyError(BRANCH)  # a power cut may leave the file empty
             if (head := self._repo.refs.read_ref(CHECKED_OUT)) is None:  # else the branch alone is gone
                 raise KeyError(BRANCH)
         return head
 
-    def _packed(self, name: bytes) -> str:
-        return (self._repo.refs.read_ref(name) or b"").decode()
-
     def _read_ref(self, name: bytes) -> str:
         """The ref, if it has a file of its own. Reading it here spares those who only read pages the import of
         dulwich."""
         with suppress(OSError, UnicodeDecodeError):
-            commit_id = read_bytes(self._place / name.decode()).decode("ascii").strip()
+            commit_id = disk.read_bytes(self._place / name.decode()).decode("ascii").strip()
             if re.fullmatch("[0-9a-f]{40}", commit_id):
                 return commit_id
         return ""
@@ -419,7 +392,7 @@ class GitHistory(History):
         parent = commit.parents[0] if commit.parents else None
         before = self._commit(parent).tree if parent else None
         revision = replace(
-            read_message(commit.message.decode("utf-8", "replace")),
+            git_objects.read_message(commit.message.decode("utf-8", "replace")),
             when=datetime.fromtimestamp(commit.commit_time, UTC),
             id=commit.id.decode(),
             is_first=parent is None,
@@ -435,11 +408,11 @@ class GitHistory(History):
         changed: dict[str, tuple[bytes | None, bytes | None]] = {}
         for (old_path, new_path), modes, blobs in self._repo.object_store.tree_changes(old, new):
             sides = [
-                blob if path and is_kept(path, mode) else None
+                blob if path and git_objects.is_kept(path, mode) else None
                 for path, mode, blob in zip((old_path, new_path), modes, blobs, strict=True)
             ]
             if sides[0] != sides[1]:
-                changed[path_of(old_path or new_path)] = (sides[0], sides[1])
+                changed[git_objects.path_of(old_path or new_path)] = (sides[0], sides[1])
         return changed
 
     def _ask(self, ask: Callable[[], Answer]) -> Answer:
@@ -465,7 +438,7 @@ class GitHistory(History):
             except SilicaError:
                 raise
             except OSError as error:
-                raise StorageError(f"cannot reach the history in {self._name}: {advice(error)}") from error
+                raise StorageError(f"cannot reach the history in {self._name}: {disk.advice(error)}") from error
             except Exception as error:
                 if type(error).__name__ == "FileLocked":  # dulwich is imported only where it is needed
                     raise _Locked(f"the history in {self._place} is locked: {error}") from error

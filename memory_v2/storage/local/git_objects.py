@@ -23,17 +23,7 @@ from typing import Any
 
 from memory_v2.errors import StorageError
 from memory_v2.storage.history import EXTERNAL, HistoryDamaged, Revision
-from memory_v2.storage.local.disk import (
-    expect_regular,
-    is_temporary,
-    leave_to_owner_above,
-    lstat,
-    make_folder,
-    new_temporary,
-    read_bytes,
-    store_bytes,
-    sync_folder,
-)
+from memory_v2.storage.local import disk
 from memory_v2.tree.path import SUFFIX
 
 UNFLUSHED = "unflushed"
@@ -78,11 +68,8 @@ class ObjectWriter:
             self.write_pack(added)
             return
         written = [(one.id.decode(), one.as_legacy_object()) for one in added]
-        make_folder(self._unflushed)
-        temporary = new_temporary(self._folder)
-        store_bytes(temporary, b"".join(b"%s %d\n%s" % (name.encode(), len(data), data) for name, data in written))
-        temporary.replace(self._unflushed / written[-1][0])
-        sync_folder(self._unflushed)
+        joined = b"".join(b"%s %d\n%s" % (name.encode(), len(data), data) for name, data in written)
+        disk.replace_bytes(self._unflushed / written[-1][0], joined, temporary_in=self._folder)
         for name, data in written:
             write_loose(self._folder, name, data, is_flushed=False)
 
@@ -113,8 +100,8 @@ class ObjectWriter:
         pack = self._store.add_objects([(added, None) for added in objects])
         packs = self._folder / "pack"
         for kind in ("pack", "idx"):
-            leave_to_owner_above(packs / f"pack-{pack.name().decode()}.{kind}")
-        sync_folder(packs)
+            disk.leave_to_owner_above(packs / f"pack-{pack.name().decode()}.{kind}")
+        disk.sync_folder(packs)
 
 
 def restore(place: Path) -> None:
@@ -129,7 +116,7 @@ def _objects_unflushed(folder: Path) -> Iterator[tuple[str, bytes]]:
     """The names and the bytes of the objects of the newest revisions, as far as they are whole."""
     for file in _files(folder):
         with suppress(OSError, ValueError, zlib.error):
-            yield from _objects_in(read_bytes(file))
+            yield from _objects_in(disk.read_bytes(file))
 
 
 def _objects_in(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -145,14 +132,8 @@ def _objects_in(data: bytes) -> Iterator[tuple[str, bytes]]:
 def write_loose(folder: Path, name: str, data: bytes, is_flushed: bool) -> None:
     """Gives an object a file of its own, unless it has one."""
     file = folder / name[:2] / name[2:]
-    if file.exists() and not (is_flushed and read_bytes(file) != data):
-        return
-    if not file.parent.exists():
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        leave_to_owner_above(file.parent)
-    temporary = new_temporary(folder)
-    store_bytes(temporary, data, is_flushed=is_flushed)
-    temporary.replace(file)
+    if not file.exists() or (is_flushed and disk.read_bytes(file) != data):
+        disk.replace_bytes(file, data, is_flushed, temporary_in=folder)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -170,7 +151,8 @@ def damaged_pack(folder: Path) -> str:
     not read: that would take long."""
     for index in sorted(folder.glob("*.idx")):
         pack = index.with_suffix(".pack")
-        if not _ends_with(pack, _hash_of_pack(index, index.stat().st_mtime_ns)) and lstat(index):  # else just replaced
+        is_whole = _ends_with(pack, _hash_of_pack(index, index.stat().st_mtime_ns))
+        if not is_whole and disk.lstat(index):  # else just replaced
             return pack.name
     return ""
 
@@ -252,21 +234,22 @@ TEXT_AS_JSON = "Text as JSON:"
 """The same for a text with a null character, at which git would end the message."""
 QUOTED = "> "
 
-_TRAILER = re.compile(r"^(Operation|Agent|Decided-by|Degraded|Undoes): (.*)$")
+_TRAILERS = {
+    "Operation": "operation",
+    "Agent": "agent",
+    "Decided-by": "decided_by",
+    "Degraded": "degraded",
+    "Undoes": "undoes",
+}
+"""The fields of a revision that have a line each at the end of the message, by the name there."""
+_TRAILER = re.compile(f"^({'|'.join(_TRAILERS)}): (.*)$")
 
 
 def message_of(revision: Revision) -> str:
     """The commit's message, as git shows it."""
     lines = revision.in_lines
-    trailers = (
-        ("Operation", lines.operation),
-        ("Agent", lines.agent),
-        ("Decided-by", lines.decided_by),
-        ("Degraded", lines.degraded),
-        ("Undoes", lines.undoes),
-    )
     why = "\n".join(f"- {why}" for why in lines.why)
-    named = "\n".join(f"{name}: {value}" for name, value in trailers if value)
+    named = "\n".join(f"{name}: {value}" for name, field in _TRAILERS.items() if (value := getattr(lines, field)))
     return "\n\n".join(filter(None, [f"{lines.kind}: {lines.summary}", why, _quoted(lines.text), named])) + "\n"
 
 
@@ -277,19 +260,15 @@ def read_message(message: str) -> Revision:
     parts = [part for part in rest.strip("\n").split("\n\n") if part]
     text = next((part for part in parts if part.startswith((f"{TEXT}\n", f"{TEXT_AS_JSON}\n"))), "")
     paragraphs = [part.strip().splitlines() for part in parts if part != text]
-    trailers: dict[str, str] = {}
+    named: dict[str, Any] = {}
     if paragraphs and all(_TRAILER.match(line) for line in paragraphs[-1]):
-        trailers = {match[1]: match[2] for line in paragraphs.pop() if (match := _TRAILER.match(line))}
+        named = {_TRAILERS[match[1]]: match[2] for line in paragraphs.pop() if (match := _TRAILER.match(line))}
     return Revision(
         kind=kind if colon else EXTERNAL,
         summary=summary if colon else first,
-        operation=trailers.get("Operation", ""),
-        agent=trailers.get("Agent", ""),
-        decided_by=trailers.get("Decided-by", ""),
-        degraded=trailers.get("Degraded", ""),
-        undoes=trailers.get("Undoes", ""),
         why=tuple(line.removeprefix("- ") for part in paragraphs for line in part),
         text=_unquoted(text),
+        **named,
     )
 
 
@@ -342,7 +321,7 @@ def make_repository(place: Path) -> None:
     incomplete one."""
     from dulwich.repo import Repo
 
-    make_folder(place.parent)
+    disk.make_folder(place.parent)
     for half in place.parent.glob(f"{MAKING}*"):
         shutil.rmtree(half, ignore_errors=True)
     made = place.with_name(f"{MAKING}{os.urandom(4).hex()}.git")
@@ -350,13 +329,13 @@ def make_repository(place: Path) -> None:
     try:
         Repo.init_bare(str(made), default_branch=b"main").close()
         for inside in (made, *made.rglob("*")):
-            leave_to_owner_above(inside)
-        sync_folder(made / "refs")
+            disk.leave_to_owner_above(inside)
+        disk.sync_folder(made / "refs")
         made.rename(place)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-    sync_folder(place.parent)
+    disk.sync_folder(place.parent)
 
 
 def check_files(place: Path) -> None:
@@ -369,7 +348,7 @@ def check_files(place: Path) -> None:
         links += [place / "objects" / entry.name for entry in inside if entry.is_symlink()]
     if links:
         raise StorageError(f"{links[0]} is a symbolic link; a memory keeps its history inside its own folder")
-    if leading := next((place / name for name in _LEADING_AWAY if lstat(place / name) is not None), None):
+    if leading := next((place / name for name in _LEADING_AWAY if disk.lstat(place / name) is not None), None):
         raise StorageError(f"{leading} names another repository; a memory keeps its history inside its own folder")
     files = (place / name for name in ("HEAD", "config", "packed-refs", BRANCH.decode(), CHECKED_OUT.decode()))
     for file in (*files, *place.glob("objects/info/*"), *place.glob("objects/pack/*")):
@@ -379,7 +358,7 @@ def check_files(place: Path) -> None:
 def check_file(place: Path, file: Path) -> None:
     """Raises `HistoryDamaged` if something else than a regular file is there."""
     try:
-        expect_regular(file, lstat(file))
+        disk.expect_regular(file, disk.lstat(file))
     except OSError as error:
         raise HistoryDamaged(f"the history in {place} is damaged: {file.name}: {error.strerror}") from error
 
@@ -388,7 +367,7 @@ def sweep(place: Path) -> None:
     """Removes temporary files of processes that were killed while they recorded or packed."""
     for file in (*place.glob("objects/.*"), *place.glob("objects/pack/*")):
         with suppress(OSError):
-            is_torn = is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
+            is_torn = disk.is_temporary(file.name) or file.suffix == ".lock" or file.name.startswith("tmp")
             if is_torn and time.time() - file.stat().st_mtime > TORN_SECONDS:
                 file.unlink()
 

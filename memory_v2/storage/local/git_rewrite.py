@@ -12,20 +12,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from memory_v2.storage.format import REPAIR
 from memory_v2.storage.history import Extent, HistoryDamaged, Revision, Rewrite, Rules
+from memory_v2.storage.local import git_objects
 from memory_v2.storage.local.disk import replace_bytes, sync_folder
-from memory_v2.storage.local.git_objects import (
-    BRANCH,
-    CHECKED_OUT,
-    UNFLUSHED,
-    ObjectWriter,
-    message_of,
-    new_commit,
-    read_message,
-)
+from memory_v2.storage.local.git_objects import BRANCH, CHECKED_OUT, UNFLUSHED, ObjectWriter
 from memory_v2.tree.path import SUFFIX
 
 _BY_GIT = ("logs", "lost-found", "packed-refs", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "COMMIT_EDITMSG", "gc.log")
@@ -34,16 +27,22 @@ _DERIVED = ("pack/multi-pack-index", "info/commit-graph", "info/commit-graphs")
 """What plain git may have made of the objects, to find them faster."""
 _LINK_TO_COMMIT = 0o160000
 
-T = TypeVar("T")
-
 
 class GitRewrite(Rewrite):
-    """The `Rewrite` of the repository in `place`. `work` runs an act with it open. Each commit is read once."""
+    """The `Rewrite` of the repository in `place`. `work` runs an act with it open. Each commit is read once. `staged`
+    makes of the new commit of each ref what `History.adopt` needs."""
 
-    def __init__(self, place: Path, rules: Rules, work: Callable[[Callable[[Any], T]], T]) -> None:
+    def __init__(
+        self,
+        place: Path,
+        rules: Rules,
+        work: Callable[[Callable[[Any], Any]], Any],
+        staged: Callable[[dict[str, str]], dict[str, Any]] = lambda refs: {"refs": refs},
+    ) -> None:
         self._place = place
         self._rules = rules
-        self._work: Callable[[Callable[[Any], Any]], Any] = work
+        self._work = work
+        self._staged = staged
         self._new: dict[bytes, bytes] = {}
         """For each commit that was read, the one that it becomes."""
         self._blobs: dict[bytes, bytes] = {}
@@ -58,11 +57,11 @@ class GitRewrite(Rewrite):
         def act(repo: Any) -> dict[str, Any]:
             refs, store = self._refs(repo), _Staged(repo.object_store, self._made)
             newest = refs[BRANCH]
-            commit = new_commit(record, store[newest].tree, [newest])
+            commit = git_objects.new_commit(record, store[newest].tree, [newest])
             objects = ObjectWriter(repo.object_store, self._place)
             objects.pack_loose()  # so that nothing depends on files that still hold what is to be forgotten
             objects.write_pack([*self._made.values(), commit])
-            return {"refs": {name.decode(): new.decode() for name, new in (refs | {BRANCH: commit.id}).items()}}
+            return self._staged({name.decode(): new.decode() for name, new in (refs | {BRANCH: commit.id}).items()})
 
         staged: dict[str, Any] = self._work(act)
         return staged
@@ -138,12 +137,12 @@ class GitRewrite(Rewrite):
 
     def _tell(self, commit: Any) -> bool:
         """Rewrites the message; returns whether it says something else then. What it undoes may have a new id."""
-        told = read_message(commit.message.decode("utf-8", "replace"))
+        told = git_objects.read_message(commit.message.decode("utf-8", "replace"))
         rewritten = self._rules.revision(told)
         undone = self._new.get(told.undoes.encode(), b"").decode() or told.undoes
         if (rewritten, undone) == (told, told.undoes):
             return False
-        commit.message = message_of(replace(rewritten, undoes=undone)).encode()
+        commit.message = git_objects.message_of(replace(rewritten, undoes=undone)).encode()
         return rewritten != told
 
 

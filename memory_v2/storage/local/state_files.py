@@ -7,20 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memory_v2.storage.base import PENDING, StateFiles, is_note_name
-from memory_v2.storage.local.disk import (
-    explained,
-    is_temporary,
-    leave_to_owner_above,
-    lstat,
-    make_folder,
-    read_bytes,
-    reading,
-    replace_bytes,
-    sync_folder,
-)
+from memory_v2.storage.base import NOTE_SUFFIX, PENDING, StateFiles, notes_in
+from memory_v2.storage.local import disk
 
-SUFFIX = ".json"
 CLAIM = ".lock"
 STALE_SECONDS = 60.0
 """The age, in seconds, at which a temporary file or claim may be removed: long enough that no running process is about
@@ -41,36 +30,34 @@ class LocalState(StateFiles):
 
     def read(self, name: str) -> bytes | None:
         file = self._file(name)
-        with reading(file):
+        with disk.reading(file):
             self._check()
             try:
-                return read_bytes(file)
+                return disk.read_bytes(file)
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
     def write(self, name: str, data: bytes) -> None:
         file = self._file(name)
-        with explained("write", file):
+        with disk.explained("write", file):
             self._make()
-            replace_bytes(file, data)
+            disk.replace_bytes(file, data)
 
     def remove(self, name: str) -> None:
         file = self._file(name)
-        with explained("delete", file):
+        with disk.explained("delete", file):
             self._check()
-            if lstat(file) is not None:  # a read-only disk also refuses to remove a missing file
+            if disk.lstat(file) is not None:  # a read-only disk also refuses to remove a missing file
                 file.unlink(missing_ok=True)
-                sync_folder(file.parent)
+                disk.sync_folder(file.parent)
 
     def names(self, folder: str) -> list[str]:
-        with explained("list", self._folder / folder):
+        with disk.explained("list", self._folder / folder):
             self._check()
             try:
-                files = [file.name for file in (self._folder / folder).iterdir()]
+                return notes_in(folder, [file.name for file in (self._folder / folder).iterdir()])
             except (FileNotFoundError, NotADirectoryError):
                 return []
-        names = (name.removesuffix(SUFFIX) for name in files if name.endswith(SUFFIX))
-        return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
@@ -82,13 +69,13 @@ class LocalState(StateFiles):
             return
         file = self._folder / f"{name}{CLAIM}"
         lock = FileLock(file, mode=0o600, fallback_to_soft=False)
-        with explained("lock", file):
+        with disk.explained("lock", file):
             self._make()
-            make_folder(file.parent)
+            disk.make_folder(file.parent)
             try:
                 lock.acquire(timeout=0)
                 is_free = True
-                leave_to_owner_above(file)
+                disk.leave_to_owner_above(file)
             except Timeout:
                 is_free = False
             except OSError:
@@ -112,11 +99,12 @@ class LocalState(StateFiles):
             for file in (*self._folder.iterdir(), *self._folder.glob(f"{PENDING}/*")):
                 if time.time() - file.lstat().st_mtime < STALE_SECONDS:
                     continue
-                if is_temporary(file.name):
+                is_claim = file.suffix == CLAIM and file.parent.name == PENDING
+                if disk.is_temporary(file.name):
                     file.unlink(missing_ok=True)
-                elif file.suffix == CLAIM and file.parent.name == PENDING and not file.with_suffix(SUFFIX).exists():
+                elif is_claim and not file.with_suffix(NOTE_SUFFIX).exists():
                     with self.claim(f"{PENDING}/{file.stem}"):
                         pass  # releasing a claim removes its file
 
     def _file(self, name: str) -> Path:
-        return self._folder / f"{name}{SUFFIX}"
+        return self._folder / f"{name}{NOTE_SUFFIX}"

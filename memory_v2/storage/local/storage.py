@@ -17,26 +17,7 @@ from typing import TYPE_CHECKING
 from memory_v2.errors import PageNotFound, StorageError, Unreadable
 from memory_v2.storage.base import ABSENT, ANY, Expected, Leftover, Stamp, StateFiles, Stored, conflict, version_of
 from memory_v2.storage.history import Revision
-from memory_v2.storage.local.disk import (
-    exchange,
-    explained,
-    from_system,
-    is_file,
-    is_link,
-    is_temporary,
-    is_untouched,
-    leave_to_owner_above,
-    lstat,
-    make_folder,
-    mark_of,
-    new_temporary,
-    read_bytes,
-    reading,
-    spelling,
-    store_bytes,
-    sync_folder,
-    to_system,
-)
+from memory_v2.storage.local import disk
 from memory_v2.storage.local.leftovers import find_leftovers, find_others, remove_leftover
 from memory_v2.storage.local.state_files import LocalState
 from memory_v2.storage.local.walk import INNER, LINK, METADATA, FolderMarks, is_memory, walk
@@ -61,8 +42,8 @@ class LocalStorage(VersionedStorage):
     """Pages on the local disk. The folder need not exist: the first write creates it, a read does not."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = Path(to_system(str(folder.absolute())))
-        self.where = from_system(str(self._folder))
+        self._folder = Path(disk.to_system(str(folder.absolute())))
+        self.where = disk.from_system(str(self._folder))
         self._queue = FairLock()
         self._holder = 0
         self._listed: frozenset[str] = frozenset()
@@ -78,7 +59,7 @@ class LocalStorage(VersionedStorage):
         """Whether this process has seen pages or data of the program in the folder."""
         self._folder_marks = FolderMarks(self._folder)
         self.state: StateFiles = LocalState(self._folder / METADATA, self._metadata, self._expect_no_links)
-        with explained("open the memory folder", self._folder), suppress(FileNotFoundError):
+        with disk.explained("open the memory folder", self._folder), suppress(FileNotFoundError):
             if not stat.S_ISDIR(self._folder.stat().st_mode):
                 raise StorageError(f"the memory folder {self._folder} is a file; name a folder, or move it away")
 
@@ -98,39 +79,39 @@ class LocalStorage(VersionedStorage):
 
     def read(self, path: str) -> Stored:
         file, found = self._look(path)
-        if not is_file(found):
+        if not disk.is_file(found):
             self._expect_folder()
             raise PageNotFound(path)
-        with reading(file):
+        with disk.reading(file):
             try:
-                data = read_bytes(file)
+                data = disk.read_bytes(file)
             except FileNotFoundError:
                 raise PageNotFound(path) from None
         stored = Stored(data, version_of(data))
         if len(self._versions) >= MAX_VERSIONS:
             self._versions.clear()
-        self._versions[path] = Stamp(path, found.st_size, mark_of(found, time.time_ns())), stored.version
+        self._versions[path] = Stamp(path, found.st_size, disk.mark_of(found, time.time_ns())), stored.version
         return stored
 
     def _version(self, path: str) -> str | None:
         """Without another look at its bytes, if the page has not changed since it was read."""
         found = self._look(path)[1]
         known = self._versions.get(path)
-        if known and is_file(found) and known[0] == (path, found.st_size, mark_of(found, time.time_ns())):
+        if known and disk.is_file(found) and known[0] == (path, found.st_size, disk.mark_of(found, time.time_ns())):
             return known[1]
         return super()._version(path)
 
     def write(self, path: str, data: bytes, expected: Expected = ANY) -> str:
         self._expect_folder()
         file, found = self._look(path, to_write=True)
-        if found is not None and not is_file(found):
+        if found is not None and not disk.is_file(found):
             raise StorageError(f"cannot write {file}: a folder or a device is there; move it away")
-        temporary = new_temporary(file.parent)
-        with explained("write", file):
+        temporary = disk.new_temporary(file.parent)
+        with disk.explained("write", file):
             there = next(folder for folder in file.parents if folder == self._folder or folder.is_dir())
             try:
-                make_folder(file.parent)
-                store_bytes(temporary, data, found)
+                disk.make_folder(file.parent)
+                disk.store_bytes(temporary, data, found)
                 if expected == ABSENT:
                     self._create(temporary, file, path)
                 else:
@@ -140,24 +121,24 @@ class LocalStorage(VersionedStorage):
                 with suppress(OSError):
                     temporary.unlink()
                 self._prune(file.parent, there)  # after a failure; a folder that holds a page is not empty and stays
-            sync_folder(file.parent)
+            disk.sync_folder(file.parent)
         return version_of(data)
 
     def delete(self, path: str, expected: Expected = ANY) -> None:
         file, found = self._look(path)
-        if not is_file(found):
+        if not disk.is_file(found):
             if isinstance(expected, str):
                 raise PageNotFound(path)
             return
-        with explained("delete", file):
+        with disk.explained("delete", file):
             self._expect(path, expected)
             self._remove(file, path, expected)
-            sync_folder(self._prune(file.parent, self._folder))
+            disk.sync_folder(self._prune(file.parent, self._folder))
             self._has_been_there &= any(self._folder.iterdir())  # or it was emptied here, and nothing is gone
 
     def exists(self, path: str) -> bool:
         try:
-            return is_file(self._look(path)[1])
+            return disk.is_file(self._look(path)[1])
         except _Outside:
             return False
 
@@ -172,7 +153,7 @@ class LocalStorage(VersionedStorage):
 
     def stamps(self, below: str = "") -> Iterator[Stamp]:
         now = time.time_ns()
-        for path, entry in (self._walk_entries(below) if below else self._walk()).items():
+        for path, entry in self._walk(below).items():
             try:
                 info = entry.stat(follow_symlinks=False)
             except FileNotFoundError:  # removed since the walk
@@ -180,7 +161,7 @@ class LocalStorage(VersionedStorage):
             except OSError:  # whoever reads the page learns why
                 yield Stamp(path, 0, f"{now:x}")
                 continue
-            yield Stamp(path, info.st_size, mark_of(info, now))
+            yield Stamp(path, info.st_size, disk.mark_of(info, now))
 
     def folder_marks(self, below: str) -> dict[str, str]:
         return self._folder_marks.below(below)
@@ -194,26 +175,26 @@ class LocalStorage(VersionedStorage):
         for name, _ in self.ignored_files():
             path = unicodedata.normalize("NFC", name).removesuffix(SUFFIX)
             is_one = f"{path}{SUFFIX}" != name and name_problem(f"{path}{SUFFIX}") is None
-            if is_one and path not in taken and is_file(lstat(self._folder / to_system(name))):
+            if is_one and path not in taken and disk.is_file(disk.lstat(self._folder / disk.to_system(name))):
                 taken.add(path)
                 found[name] = path
         for name, path in found.items() if rename else ():
-            self._rename(self._folder / to_system(name), path)
+            self._rename(self._folder / disk.to_system(name), path)
         return found
 
     def _rename(self, file: Path, path: str) -> None:
         """Makes a file this page, unless something is there."""
         new = self._file(path)
-        with self.lock(), explained("rename", file):
-            if lstat(new) is None:
-                make_folder(new.parent)
+        with self.lock(), disk.explained("rename", file):
+            if disk.lstat(new) is None:
+                disk.make_folder(new.parent)
                 file.rename(new)
-                sync_folder(new.parent)
-                sync_folder(self._prune(file.parent, self._folder))
+                disk.sync_folder(new.parent)
+                disk.sync_folder(self._prune(file.parent, self._folder))
 
     def recorded_at(self, revision: Revision) -> datetime:
         objects = self._folder / METADATA / "history.git" / "objects"
-        commit = lstat(objects / revision.id[:2] / revision.id[2:])  # inside, git knows seconds only
+        commit = disk.lstat(objects / revision.id[:2] / revision.id[2:])  # inside, git knows seconds only
         return datetime.fromtimestamp(commit.st_mtime, UTC) if commit else super().recorded_at(revision)
 
     def unlisted_folders(self) -> dict[str, str]:
@@ -223,7 +204,7 @@ class LocalStorage(VersionedStorage):
         for folder in {self._file(path).parent for path in paths}:
             with suppress(OSError):
                 for file in folder.iterdir():
-                    if is_temporary(file.name):
+                    if disk.is_temporary(file.name):
                         file.unlink(missing_ok=True)
             self._prune(folder, self._folder)
 
@@ -252,7 +233,7 @@ class LocalStorage(VersionedStorage):
         if not self._queue.acquire(seconds):
             raise StorageError(f"another thread has held {file} for {seconds:.0f} seconds; try again later")
         try:
-            with explained("lock", file):
+            with disk.explained("lock", file):
                 self._metadata()
                 lock = FileLock(file, mode=0o600, is_singleton=True, fallback_to_soft=False)
                 try:
@@ -261,7 +242,7 @@ class LocalStorage(VersionedStorage):
                     raise StorageError(
                         f"another process has held {file} for {seconds:.0f} seconds; try again when it is done"
                     ) from error
-                leave_to_owner_above(file)
+                disk.leave_to_owner_above(file)
             self._holder = threading.get_ident()
             try:
                 with self.history.held_open():
@@ -272,21 +253,17 @@ class LocalStorage(VersionedStorage):
         finally:
             self._queue.release()
 
-    def _walk(self) -> dict[str, os.DirEntry[str]]:
-        found = walk(self._folder)
+    def _walk(self, below: str = "") -> dict[str, os.DirEntry[str]]:
+        found = walk(self._folder, below)
         if found.pages:
             self._has_been_there = True
         else:
             self._expect_folder()
-        self._listed, self._unlisted = frozenset(found.pages), found.unlisted
+        if below:
+            self._listed_entries = frozenset(found.pages)
+        else:
+            self._listed, self._unlisted = frozenset(found.pages), found.unlisted
         return found.pages
-
-    def _walk_entries(self, below: str) -> dict[str, os.DirEntry[str]]:
-        found = walk(self._folder, below).pages
-        if not found:
-            self._expect_folder()
-        self._listed_entries = frozenset(found)
-        return found
 
     def _look(self, path: str, to_write: bool = False) -> tuple[Path, os.stat_result | None]:
         """The page's file and its status, or `None` if it does not exist. Raises `_Outside` if the file or a folder
@@ -296,13 +273,13 @@ class LocalStorage(VersionedStorage):
         file = self._file(path)
         is_spelled_so = path in self._listed or path in self._listed_entries
         found = None
-        for place in (*(self._folder / to_system(folder) for folder in prefixes(path)[:-1]), file):
-            with explained("look at", place, Unreadable):
-                found = lstat(place)
-                other = place.name if found is None or is_spelled_so else spelling(place)
+        for place in (*(self._folder / disk.to_system(folder) for folder in prefixes(path)[:-1]), file):
+            with disk.explained("look at", place, Unreadable):
+                found = disk.lstat(place)
+                other = place.name if found is None or is_spelled_so else disk.spelling(place)
             if found is None:
                 break
-            if is_link(found):
+            if disk.is_link(found):
                 raise _Outside(f"{place} {LINK}")
             if place is not file and is_memory(place):
                 raise _Outside(f"{place} {INNER}")
@@ -313,11 +290,11 @@ class LocalStorage(VersionedStorage):
         return file, found
 
     def _file(self, path: str) -> Path:
-        return self._folder / to_system(f"{path}{SUFFIX}")
+        return self._folder / disk.to_system(f"{path}{SUFFIX}")
 
     def _info(self, path: str) -> os.stat_result:
         found = self._look(path)[1]
-        if not is_file(found):
+        if not disk.is_file(found):
             raise PageNotFound(path)
         return found
 
@@ -333,7 +310,7 @@ class LocalStorage(VersionedStorage):
             raise conflict(path, ABSENT) from None
         except OSError:  # no hard links on this disk; the lock keeps other writers away
             with self.lock():
-                if lstat(file) is not None:
+                if disk.lstat(file) is not None:
                     raise conflict(path, ABSENT) from None
                 temporary.replace(file)
 
@@ -342,14 +319,14 @@ class LocalStorage(VersionedStorage):
     ) -> None:
         """Moves the new file into place of the one `found`. An edit made by hand since the last look, however short ago
         that was, is put back, and is a conflict: people take no lock."""
-        if expected == ANY or not exchange(temporary, file):
+        if expected == ANY or not disk.exchange(temporary, file):
             temporary.replace(file)
             return
-        there = lstat(temporary)
-        if is_untouched(found, there, time.time_ns()):
+        there = disk.lstat(temporary)
+        if disk.is_untouched(found, there, time.time_ns()):
             return
-        if not is_file(there) or version_of(read_bytes(temporary)) != expected:
-            exchange(temporary, file)
+        if not disk.is_file(there) or version_of(disk.read_bytes(temporary)) != expected:
+            disk.exchange(temporary, file)
             raise conflict(path, expected)
 
     def _remove(self, file: Path, path: str, expected: Expected) -> None:
@@ -357,10 +334,10 @@ class LocalStorage(VersionedStorage):
         if expected == ANY:
             file.unlink(missing_ok=True)
             return
-        aside = new_temporary(file.parent)
+        aside = disk.new_temporary(file.parent)
         with suppress(FileNotFoundError):  # removed by hand since
             file.rename(aside)
-            if not is_file(lstat(aside)) or version_of(read_bytes(aside)) != expected:
+            if not disk.is_file(disk.lstat(aside)) or version_of(disk.read_bytes(aside)) != expected:
                 self._create(aside, file, path)
                 aside.unlink(missing_ok=True)
                 raise conflict(path, expected)
@@ -383,19 +360,19 @@ class LocalStorage(VersionedStorage):
         found = self._expect_no_links()
         if found is None:
             self._expect_folder()
-        make_folder(folder)
+        disk.make_folder(folder)
         self._has_been_there = True
         if found is None:  # only in a new folder: a user may have removed it on purpose
             with suppress(OSError):
-                store_bytes(folder / ".gitignore", GITIGNORE)
+                disk.store_bytes(folder / ".gitignore", GITIGNORE)
         return folder
 
     def _expect_no_links(self) -> os.stat_result | None:
         """The status of the folder of the program's own data. Raises `StorageError` if it, or something in it, is a
         symbolic link: a memory may come from a stranger, and a link would lead the program to files of others."""
         folder = self._folder / METADATA
-        found = lstat(folder)
-        if found is not None and is_link(found):
+        found = disk.lstat(folder)
+        if found is not None and disk.is_link(found):
             raise _Outside(f"{folder} {LINK}")
         if found is not None and found.st_mtime_ns != self._checked and stat.S_ISDIR(found.st_mode):
             with suppress(PermissionError), os.scandir(folder) as files:
@@ -407,7 +384,7 @@ class LocalStorage(VersionedStorage):
     def _expect_folder(self) -> None:
         """Raises `StorageError` if the folder was there and is gone: an empty memory would be a false answer, and a
         change would begin another memory in its place."""
-        if not self._has_been_there or lstat(self._folder / METADATA) is not None:
+        if not self._has_been_there or disk.lstat(self._folder / METADATA) is not None:
             return
         with suppress(FileNotFoundError):
             if any(self._folder.iterdir()):  # only the program's own data was removed

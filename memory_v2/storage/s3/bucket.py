@@ -55,6 +55,12 @@ _CUT_OFF = (
     exceptions.ReadTimeoutError,
     exceptions.FlexibleChecksumError,
 )
+_NO_CREDENTIALS = (
+    exceptions.NoCredentialsError,
+    exceptions.PartialCredentialsError,
+    exceptions.CredentialRetrievalError,
+)
+_NEVER_SENT = (*_NO_CREDENTIALS, exceptions.ParamValidationError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +162,13 @@ class Bucket:
 
     def versions(self, prefix: str) -> Iterator[Version]:
         """All versions of all objects whose keys begin with `prefix`, deletions among them."""
-        start: dict[str, Any] = {}
-        while True:
-            with self._explained("list the old versions of", prefix):
-                answer = self._client().list_object_versions(Bucket=self.name, Prefix=prefix, **start)
-            for one in answer.get("Versions", ()):
-                yield Version(one["Key"], one["VersionId"], one["IsLatest"], False)
-            for gone in answer.get("DeleteMarkers", ()):
-                yield Version(gone["Key"], gone["VersionId"], gone["IsLatest"], True)
-            if not answer["IsTruncated"]:
-                return
-            start = {"KeyMarker": answer["NextKeyMarker"], "VersionIdMarker": answer.get("NextVersionIdMarker", "")}
+        with self._explained("list the old versions of", prefix):
+            pages = self._client().get_paginator("list_object_versions").paginate(Bucket=self.name, Prefix=prefix)
+            for answer in pages:
+                for one in answer.get("Versions", ()):
+                    yield Version(one["Key"], one["VersionId"], one["IsLatest"], False)
+                for gone in answer.get("DeleteMarkers", ()):
+                    yield Version(gone["Key"], gone["VersionId"], gone["IsLatest"], True)
 
     def delete_version(self, version: Version) -> None:
         """Removes one version of an object for good."""
@@ -222,16 +224,22 @@ class Bucket:
                 if _status(error) == 409 and pause:
                     time.sleep(pause)
                     continue
-                if _was_retried(error) or _status(error) >= 500:
+                # Sent more than once, an earlier attempt may have succeeded.
+                if error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0) or _status(error) >= 500:
                     if is_made(found := self._settled(key, error)):
                         return found.etag if found else ""
                     if not _is_refusal(error):
                         raise UnknownOutcome(str(_explain(error, action, place))) from error
-                raise _refused(error, place) if _is_refusal(error) else _explain(error, action, place) from error
+                if not _is_refusal(error):
+                    raise _explain(error, action, place) from error
+                words = f"{place} is not as it was ({_code(error)}); read it and try again"
+                raise PreconditionFailed(words) from error
             except (BotoCoreError, ResponseParserError) as error:
-                if _was_sent(error) and is_made(found := self._settled(key, error)):
+                if isinstance(error, _NEVER_SENT):
+                    raise _explain(error, action, place) from error
+                if is_made(found := self._settled(key, error)):
                     return found.etag if found else ""
-                raise _failed(error, action, place) from error
+                raise UnknownOutcome(str(_explain(error, action, place))) from error
         raise AssertionError("the last attempt returns or raises")
 
     def _settled(self, key: str, error: Exception) -> Info | None:
@@ -301,25 +309,6 @@ def _is_refusal(error: ClientError) -> bool:
     return _status(error) in (409, 412) or _code(error) == "NoSuchKey"
 
 
-def _refused(error: ClientError, place: str) -> PreconditionFailed:
-    return PreconditionFailed(f"{place} is not as it was ({_code(error)}); read it and try again")
-
-
-def _was_sent(error: Exception) -> bool:
-    never = (
-        exceptions.NoCredentialsError,
-        exceptions.PartialCredentialsError,
-        exceptions.CredentialRetrievalError,
-        exceptions.ParamValidationError,
-    )
-    return not isinstance(error, never)
-
-
-def _failed(error: Exception, action: str, place: str) -> StorageError:
-    failure = _explain(error, action, place)
-    return UnknownOutcome(str(failure)) if _was_sent(error) else failure
-
-
 class UnknownOutcome(StorageError):
     """No answer came: the requested change may have been made, or may still be made."""
 
@@ -338,9 +327,6 @@ _DENIED = (
 )
 _EXPIRED = "the session of these credentials has expired; sign in again"
 _OUT_OF_ORDER = "the server is out of order or has too much to do; try again later"
-_NO_CREDENTIALS = (
-    "there are no credentials that can be used; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-)
 _CODES = {
     "NoSuchBucket": "there is no such bucket; make it, or name another in SILICA_MEMORY_S3_BUCKET",
     "InvalidBucketName": "a bucket cannot have this name; name another in SILICA_MEMORY_S3_BUCKET",
@@ -369,8 +355,8 @@ _EXCEPTIONS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
         _EXPIRED,
     ),
     (
-        (exceptions.NoCredentialsError, exceptions.PartialCredentialsError, exceptions.CredentialRetrievalError),
         _NO_CREDENTIALS,
+        "there are no credentials that can be used; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     ),
     (
         (exceptions.ParamValidationError,),
@@ -403,11 +389,6 @@ def _code(error: ClientError) -> str:
 def _status(error: ClientError) -> int:
     """The HTTP status of the answer."""
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-
-
-def _was_retried(error: ClientError) -> bool:
-    """Whether the request was sent more than once, so that an earlier attempt may have succeeded."""
-    return int(error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0)) > 0
 
 
 def _advice(error: Exception) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_v2.storage.base import version_of
-from memory_v2.storage.local.disk import make_folder, read_bytes
+from memory_v2.storage.local.disk import make_folder, read_bytes, replace_bytes
 from memory_v2.storage.s3.bucket import Object
 
 
@@ -67,22 +67,10 @@ class PageCache:
             if folder is None or as_of < self._changed.get(path, 0):
                 return
             self._changed[path] = as_of
-            file = self._file(folder, path)
-            known = {
-                "path": path,
-                "etag": found.etag,
-                "version": version_of(found.data),
-                "as_of": as_of,
-            }
-            temporary = file.with_name(f"{file.name}-{os.urandom(8).hex()}.tmp")
+            known = {"path": path, "etag": found.etag, "version": version_of(found.data), "as_of": as_of}
             with suppress(OSError):
-                make_folder(file.parent)
-                try:
-                    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-                        stream.write(json.dumps(known).encode() + b"\n" + found.data)
-                    temporary.replace(file)
-                finally:
-                    temporary.unlink(missing_ok=True)
+                data = json.dumps(known).encode() + b"\n" + found.data
+                replace_bytes(self._file(folder, path), data, is_flushed=False)
 
     def drop(self, path: str, as_of: int) -> None:
         """Forgets a page that did not exist at that time, unless newer information about it is known."""

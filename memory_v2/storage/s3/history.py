@@ -19,17 +19,15 @@ import json
 import logging
 import re
 import shutil
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import StorageConflict, StorageError
 from memory_v2.storage.history import HistoryDamaged, Revision, Rules
-from memory_v2.storage.local.disk import explained
+from memory_v2.storage.local.disk import explained, replace_bytes
 from memory_v2.storage.local.git_history import GitHistory
 from memory_v2.storage.local.git_objects import BRANCH, write_loose
 from memory_v2.storage.local.git_rewrite import GitRewrite
@@ -165,7 +163,7 @@ class S3History(GitHistory):
             self._whole(self._look())
             return self._ask(lambda: act(self._repo))
 
-        return _S3Rewrite(self._place, rules, work, self._stage)
+        return GitRewrite(self._place, rules, work, self._stage)
 
     def adopt(self, staged: Mapping[str, Any]) -> None:
         number, name = int(staged["number"]), f"{self._prefix}{STAGED}"
@@ -187,8 +185,9 @@ class S3History(GitHistory):
             self._checked_out = Object("", str(staged["head"]).encode())
             self._mark()
 
-    def _stage(self, head: str) -> dict[str, Any]:
-        """Stores the history that leads to a commit of the copy, where nothing reads it."""
+    def _stage(self, refs: dict[str, str]) -> dict[str, Any]:
+        """Stores the history that leads to the newest commit of the copy, where nothing reads it."""
+        head = refs[BRANCH.decode()]
         objects = list(_reachable(self._repo.object_store, head.encode()))
         self._lease.before_change()
         self._bucket.put(f"{self._prefix}{STAGED}", _record("", head, objects))
@@ -319,36 +318,13 @@ class S3History(GitHistory):
         """Notes how far the copy has come, for this machine and for plain git. Losing it costs requests."""
         with suppress(OSError):
             for name, text in ((BRANCH.decode(), f"{self._at.head}\n"), ("place.json", json.dumps(asdict(self._at)))):
-                file = self._place / name
-                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                temporary = file.with_name(f"{file.name}-{time.time_ns():x}.tmp")
-                temporary.write_text(text)
-                temporary.replace(file)
+                replace_bytes(self._place / name, text.encode(), is_flushed=False)
 
     def _key(self, number: int) -> str:
         return f"{self._prefix}{number:010}.git"
 
     def _where(self, number: int) -> str:
         return f"s3://{self._bucket.name}/{self._key(number)}"
-
-
-class _S3Rewrite(GitRewrite):
-    """Rewrites the copy, and stages what it becomes as an object."""
-
-    def __init__(
-        self,
-        place: Path,
-        rules: Rules,
-        work: Callable[[Callable[[Any], Any]], Any],
-        stage: Callable[[str], dict[str, Any]],
-    ) -> None:
-        super().__init__(place, rules, work)
-        self._stage = stage
-
-    def stage(self, record: Revision) -> dict[str, Any]:
-        head = super().stage(record)["refs"][BRANCH.decode()]
-        staged: dict[str, Any] = self._work(lambda _: self._stage(head))
-        return staged
 
 
 @dataclass(frozen=True, slots=True)

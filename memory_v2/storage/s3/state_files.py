@@ -9,13 +9,12 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_v2.storage.base import StateFiles, is_note_name
+from memory_v2.storage.base import NOTE_SUFFIX, StateFiles, notes_in
 from memory_v2.storage.local.disk import make_folder
 from memory_v2.storage.s3.bucket import Bucket
 from memory_v2.storage.s3.cache import PageCache
 from memory_v2.storage.s3.lease import Lease
 
-SUFFIX = ".json"
 FOLDER = "claims"
 LOCK = ".lock"
 CLAIM_SECONDS = 900.0
@@ -24,16 +23,17 @@ minutes."""
 
 
 class S3State(StateFiles):
-    """The notes below a prefix of a bucket; a change under the `lease` renews it. `claims` knows this machine's own."""
+    """The notes below a prefix of a bucket; a change under the `lease` renews it. The local `cache` has a file for each
+    note that this machine has written."""
 
     recovery_interval = 60.0
     """In seconds. A search costs requests, and claims last for minutes anyway."""
 
-    def __init__(self, bucket: Bucket, prefix: str, lease: Lease, claims: Claims) -> None:
+    def __init__(self, bucket: Bucket, prefix: str, lease: Lease, cache: PageCache) -> None:
         self._bucket = bucket
         self._prefix = prefix
         self._lease = lease
-        self._claims = claims
+        self._cache = cache
         self._claimed: set[str] = set()
         self._read: dict[str, tuple[int, bytes | None]] = {}
 
@@ -57,23 +57,23 @@ class S3State(StateFiles):
         self._lease.before_change()
         self._read.pop(name, None)
         self._bucket.delete(self._key(name))
-        self._claims.forget(name)
+        if mark := self._mark(name):
+            for file in (mark, mark.with_suffix(LOCK)):
+                with suppress(OSError):
+                    file.unlink()
 
     def names(self, folder: str) -> list[str]:
-        keys = (key for key, _ in self._bucket.list(f"{self._prefix}{folder}/"))
-        names = (
-            key.removeprefix(f"{self._prefix}{folder}/").removesuffix(SUFFIX) for key in keys if key.endswith(SUFFIX)
-        )
-        return sorted(f"{folder}/{name}" for name in names if is_note_name(name))
+        prefix = f"{self._prefix}{folder}/"
+        return notes_in(folder, (key.removeprefix(prefix) for key, _ in self._bucket.list(prefix)))
 
     @contextmanager
     def claim(self, name: str, is_new: bool = False) -> Iterator[bool]:
-        """A note of this machine is free when no process works on it. Whether another machine has
-        died is unknown, so its note is free when it is older than `CLAIM_SECONDS`."""
+        """A note of this machine is free when no process works on it. Whether another machine has died is unknown, so
+        its note is free when it is older than `CLAIM_SECONDS`."""
         if name in self._claimed:
             yield False
             return
-        with self._claims.held(name, is_new) as is_free:
+        with self._held(name, is_new) as is_free:
             if is_free is False or (is_free is None and not is_new and self._is_young(name)):
                 yield False
                 return
@@ -83,29 +83,11 @@ class S3State(StateFiles):
             finally:
                 self._claimed.discard(name)
 
-    def _is_young(self, name: str) -> bool:
-        found = self._bucket.head(self._key(name))
-        return found is not None and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS
-
-    def sweep(self) -> None:
-        """Writes of objects are atomic, so there are claims only, in the local cache."""
-        self._claims.sweep(CLAIM_SECONDS)
-
-    def _key(self, name: str) -> str:
-        return f"{self._prefix}{name}{SUFFIX}"
-
-
-class Claims:
-    """A file in the local cache for each note that this machine has written, and a lock while a process works on it.
-    The system releases the lock when its process dies. Without a cache nothing is known."""
-
-    def __init__(self, cache: PageCache) -> None:
-        self._cache = cache
-
     @contextmanager
-    def held(self, name: str, is_new: bool) -> Iterator[bool | None]:
-        """Holds the note; one that `is_new` becomes this machine's. Yields `False` while another of its processes works
-        on it, and `None` if it is not known to be this machine's."""
+    def _held(self, name: str, is_new: bool) -> Iterator[bool | None]:
+        """Holds a file in the local cache, for a note of this machine, also one that `is_new`: the system
+        releases it when its process dies. Yields `False` while another process works on it, and `None` if it is not
+        known to be this machine's. Without a cache nothing is known."""
         mark = self._mark(name)
         if mark is None or not (is_new or mark.exists()):
             yield None
@@ -127,20 +109,20 @@ class Claims:
         finally:
             lock.release()
 
-    def forget(self, name: str) -> None:
-        """Removes what is known of a note that is gone."""
-        if mark := self._mark(name):
-            for file in (mark, mark.with_suffix(LOCK)):
-                with suppress(OSError):
-                    file.unlink()
+    def _is_young(self, name: str) -> bool:
+        found = self._bucket.head(self._key(name))
+        return found is not None and (datetime.now(UTC) - found.modified).total_seconds() <= CLAIM_SECONDS
 
-    def sweep(self, seconds: float) -> None:
-        """Removes what has not been used for this long."""
+    def sweep(self) -> None:
+        """Writes of objects are atomic, so there are claims only, in the local cache."""
         if folder := self._cache.folder:
             with suppress(OSError):
                 for file in (folder / FOLDER).iterdir():
-                    if time.time() - file.stat().st_mtime > seconds:
+                    if time.time() - file.stat().st_mtime > CLAIM_SECONDS:
                         file.unlink(missing_ok=True)
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}{name}{NOTE_SUFFIX}"
 
     def _mark(self, name: str) -> Path | None:
         folder = self._cache.folder

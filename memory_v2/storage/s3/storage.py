@@ -24,7 +24,7 @@ from memory_v2.storage.s3.bucket import Bucket, Info, Object, PreconditionFailed
 from memory_v2.storage.s3.cache import CachedPage, PageCache
 from memory_v2.storage.s3.lease import Lease
 from memory_v2.storage.s3.leftovers import find_leftovers, find_others, remove_leftovers
-from memory_v2.storage.s3.state_files import Claims, S3State
+from memory_v2.storage.s3.state_files import S3State
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.tree.path import ENTRIES, SUFFIX, file_problem, is_markdown, name_problem, page_path, part_clashes
 
@@ -86,7 +86,7 @@ class S3Storage(VersionedStorage):
         self._ttl = int(ttl * 1e9)
         self._clock = clock
         self._lease = Lease(self._bucket, self._prefix + LOCK)
-        self.state: StateFiles = S3State(self._bucket, f"{self._prefix}{METADATA}/", self._lease, Claims(self._cache))
+        self.state: StateFiles = S3State(self._bucket, f"{self._prefix}{METADATA}/", self._lease, self._cache)
         self._known: dict[str, _Known] = {}
         self._confirmed: dict[str, int] = {}
         """For each page, the turn of the lease in which the server has last confirmed it."""
@@ -161,14 +161,11 @@ class S3Storage(VersionedStorage):
         return self._info(path).modified
 
     def stamps(self, below: str = "") -> Iterator[Stamp]:
-        for path, info in (self._entries(below) if below else self._list())[0].items():
+        for path, info in self._list(below)[0].items():
             yield Stamp(path, info.size, info.etag)
 
     def ignored_files(self, below: str = "") -> list[tuple[str, str]]:
-        return sorted((self._entries(below) if below else self._list())[1])
-
-    def remove_temporary(self, paths: Iterable[str]) -> None:
-        """There are no temporary objects."""
+        return sorted(self._list(below)[1])
 
     def leftovers(self, holds: Callable[[bytes], bool]) -> list[Leftover]:
         return find_leftovers(self._bucket, self._prefix, self._lease, holds)
@@ -254,8 +251,10 @@ class S3Storage(VersionedStorage):
             return found
         raise PageNotFound(path)
 
-    def _list(self) -> tuple[dict[str, Info], list[tuple[str, str]]]:
+    def _list(self, below: str = "") -> tuple[dict[str, Info], list[tuple[str, str]]]:
         self._lease.renew()
+        if below:
+            return self._sorted_out(self._bucket.list(f"{self._prefix}{below}/"), file_problem)
         asked = self._clock()
         besides = (f"{self._prefix}{METADATA}/", f"{self._prefix}{ENTRIES}/")
         pages, ignored = self._sorted_out(self._bucket.list(self._prefix, besides=besides), name_problem)
@@ -265,10 +264,6 @@ class S3Storage(VersionedStorage):
             self._is_pruned = True
             self._cache.prune(set(pages))
         return pages, ignored
-
-    def _entries(self, below: str) -> tuple[dict[str, Info], list[tuple[str, str]]]:
-        self._lease.renew()
-        return self._sorted_out(self._bucket.list(f"{self._prefix}{below}/"), file_problem)
 
     def _sorted_out(
         self, objects: Iterable[tuple[str, Info]], rule: Callable[[str], str | None]
