@@ -27,51 +27,36 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting: its key in `silica.toml`, the environment variable that goes before it, its default and what it is
-    for. `is_of_memory`: a file in the memory may set it."""
+    """A setting: its key in `silica.toml`, its default and what it is for. `is_of_memory`: a file in the memory may set
+    it."""
 
     key: str
-    variable: str
     default: str
     about: str
     is_of_memory: bool = False
 
+    @property
+    def variable(self) -> str:
+        """The environment variable that goes before the file: `SILICA_MEMORY_S3_BUCKET` for `s3.bucket`."""
+        return f"SILICA_MEMORY_{self.key.upper().replace('.', '_')}"
 
-PATH = Setting("path", "SILICA_MEMORY_PATH", "~/.silica/memory_v2", "the memory's folder")
-MODEL = Setting("model", "SILICA_MEMORY_MODEL", "offline", "the model")
-THRESHOLD = Setting(
-    "size_threshold", "SILICA_MEMORY_SIZE_THRESHOLD", "10240", "split a page above this many bytes", is_of_memory=True
-)
-LIMITS = Setting("limits", "SILICA_MEMORY_LIMITS", "", "how much one operation may use of a model")
-TRACES = Setting("traces", "SILICA_MEMORY_TRACES", "200", "how many traces to keep")
-PRICES = Setting("prices", "SILICA_MEMORY_PRICES", "", "a JSON file with your own prices")
-TIMEZONE = Setting("timezone", "SILICA_MEMORY_TIMEZONE", "UTC", "where days begin", is_of_memory=True)
-AGENT = Setting("agent", "SILICA_MEMORY_AGENT", "default", "whose entries are captured")
-DENSE = Setting(
-    "dense", "SILICA_MEMORY_DENSE", "on", "off: search by words only, also where the extra 'dense' is installed"
-)
-BACKEND = Setting("backend", "SILICA_MEMORY_BACKEND", "local", "local or s3")
-S3_BUCKET = Setting("s3.bucket", "SILICA_MEMORY_S3_BUCKET", "", "the bucket")
-S3_PREFIX = Setting("s3.prefix", "SILICA_MEMORY_S3_PREFIX", "memory", "the prefix of all keys")
-S3_REGION = Setting("s3.region", "SILICA_MEMORY_S3_REGION", "", "the region of the bucket")
-S3_ENDPOINT = Setting("s3.endpoint", "SILICA_MEMORY_S3_ENDPOINT", "", "the address of another S3 server")
-S3_CACHE_TTL = Setting("s3.cache_ttl", "SILICA_MEMORY_S3_CACHE_TTL", "300", "seconds to use a cached page unasked")
+
 SETTINGS = (
-    PATH,
-    MODEL,
-    THRESHOLD,
-    LIMITS,
-    TRACES,
-    PRICES,
-    TIMEZONE,
-    AGENT,
-    DENSE,
-    BACKEND,
-    S3_BUCKET,
-    S3_PREFIX,
-    S3_REGION,
-    S3_ENDPOINT,
-    S3_CACHE_TTL,
+    PATH := Setting("path", "~/.silica/memory_v2", "the memory's folder"),
+    MODEL := Setting("model", "offline", "the model"),
+    THRESHOLD := Setting("size_threshold", "10240", "split a page above this many bytes", is_of_memory=True),
+    LIMITS := Setting("limits", "", "how much one operation may use of a model"),
+    TRACES := Setting("traces", "200", "how many traces to keep"),
+    PRICES := Setting("prices", "", "a JSON file with your own prices"),
+    TIMEZONE := Setting("timezone", "UTC", "where days begin", is_of_memory=True),
+    AGENT := Setting("agent", "default", "whose entries are captured"),
+    DENSE := Setting("dense", "on", "off: search by words only, also where the extra 'dense' is installed"),
+    BACKEND := Setting("backend", "local", "local or s3"),
+    S3_BUCKET := Setting("s3.bucket", "", "the bucket"),
+    S3_PREFIX := Setting("s3.prefix", "memory", "the prefix of all keys"),
+    S3_REGION := Setting("s3.region", "", "the region of the bucket"),
+    S3_ENDPOINT := Setting("s3.endpoint", "", "the address of another S3 server"),
+    S3_CACHE_TTL := Setting("s3.cache_ttl", "300", "seconds to use a cached page unasked"),
 )
 """All that `silica.toml` can set."""
 OLDER = {
