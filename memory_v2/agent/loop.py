@@ -74,7 +74,8 @@ class _Attempt(Generic[T]):
         self.operation = operation
         self.is_planner = is_planner
         self.tools = {tool.name: tool for tool in task.tools}
-        self.conversation = Conversation(task.system, tuple(task.tools), task.brief, [UserMessage(task.first_message)])
+        system, first = Prompt(f"{task.kind}/system"), Prompt(f"{task.kind}/task", {"brief": task.brief})
+        self.conversation = Conversation(system, tuple(task.tools), task.brief, [UserMessage(first)])
         self.noted = 0
         self.turns = 0
         self.problem = ""

@@ -246,8 +246,6 @@ class Operation:
 
     def pay(self, reply: Reply) -> None:
         """Adds the cost of a reply."""
-        money = None if self._spent.money is None or reply.money is None else self._spent.money + reply.money
-        is_estimate = self._spent.is_estimate or reply.is_estimate
-        self._spent = Cost(self._spent.calls + 1, self._spent.usage + reply.usage, 0.0, money, is_estimate)
+        self._spent += Cost(1, reply.usage, money=reply.money, is_estimate=reply.is_estimate)
         if self.whole is not None:
             self.whole.pay(reply)

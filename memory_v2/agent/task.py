@@ -88,33 +88,19 @@ class Task(Protocol):
     """One decision to be made. A task collects what the tools stage. If a model fails, its task is discarded and the
     next model starts with a new one."""
 
-    @property
-    def kind(self) -> str:
-        """The kind of decision: `write`, `split` or `search`."""
-
-    @property
-    def brief(self) -> Brief:
-        """The task as data."""
-
-    @property
-    def system(self) -> Prompt:
-        """The system prompt, with the rules for the decision: the same for every task of a kind."""
-
-    @property
-    def first_message(self) -> Prompt:
-        """The first message: what to decide this time."""
+    kind: str
+    """The kind of decision: `write`, `split` or `search`. In `prompts/<kind>` are `system`, with its rules, and `task`,
+    the first message: what to decide this time."""
+    brief: Brief
+    """The task as data."""
+    reads_on: bool = False
+    """Whether a model that asks to read beside its last decision is shown that before the task ends."""
+    max_corrections: int = 1
+    """How often a decision that fails the guard is sent back before another model takes over."""
 
     @property
     def tools(self) -> Sequence[TaskTool[Any]]:
         """The tools that the model can call."""
-
-    @property
-    def reads_on(self) -> bool:
-        """Whether a model that asks to read beside its last decision is shown that before the task ends."""
-
-    @property
-    def max_corrections(self) -> int:
-        """How often a decision that fails the guard is sent back before another model takes over."""
 
     def objections(self) -> list[str]:
         """The guard: the problems of the decision so far, each with what to do about it; empty if it can be carried
@@ -122,6 +108,7 @@ class Task(Protocol):
 
     def reminders(self) -> list[str]:
         """What may have been forgotten, each with what to do about it. It is told once; then the decision stands."""
+        return []
 
     def checked(self) -> list[str]:
         """What the guard has verified of a decision that passed, one sentence each, for the trace."""

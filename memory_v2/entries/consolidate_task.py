@@ -56,14 +56,6 @@ class ConsolidateTask(WriteTask):
         super().__init__(brief, draft)
         self.same: dict[int, list[int]] = {}
 
-    @property
-    def system(self) -> Prompt:
-        return Prompt("consolidate/system")
-
-    @cached_property
-    def first_message(self) -> Prompt:
-        return Prompt("consolidate/task", {"brief": self.brief})
-
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
         return (*super().tools, TaskTool("same_as", SameAs, self._same_as))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import decide
-from memory_v2.agent.task import NumberList, TaskTool
+from memory_v2.agent.task import NumberList, Task, TaskTool
 from memory_v2.entries.curation import carried_out, keep_planned, part_of, planned
 from memory_v2.entries.domains import DomainFile, domains
 from memory_v2.entries.entry import Entry
@@ -54,27 +54,18 @@ class LeaveNotes:
     why: Annotated[str, Argument("why, in one sentence", min_length=3, max_length=400)]
 
 
-class RouteTask:
+class RouteTask(Task):
     """Collects what a model decides. `homes` and `left` are by the numbers of the notes: their domain, or why they stay
     unsorted."""
 
     kind = "route"
-    max_corrections = 1
-    reads_on = False
+    brief: RouteBrief
 
     def __init__(self, brief: RouteBrief) -> None:
         self.brief = brief
         self.homes: dict[int, str] = {}
         self.left: dict[int, str] = {}
         self._domains = {domain.name for domain in brief.domains}
-
-    @property
-    def system(self) -> Prompt:
-        return Prompt("route/system")
-
-    @cached_property
-    def first_message(self) -> Prompt:
-        return Prompt("route/task", {"brief": self.brief})
 
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
@@ -99,10 +90,6 @@ class RouteTask:
         """The notes about which nothing is decided."""
         missing = [number for number in range(1, len(self.brief.texts) + 1) if not self._is_decided(number)]
         return [f"{show_numbers(missing, 'e')}: nothing is decided yet; route or leave them"] if missing else []
-
-    def reminders(self) -> list[str]:
-        """There is nothing else to think of."""
-        return []
 
     def checked(self) -> list[str]:
         """Where the notes went, by their names."""

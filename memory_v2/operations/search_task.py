@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument, ToldAs
-from memory_v2.agent.task import NumberList, TaskTool
+from memory_v2.agent.task import NumberList, Task, TaskTool
 from memory_v2.errors import ToolProblem
 from memory_v2.index.base import EntrySearch, Hit
 from memory_v2.models.base import Prompt
@@ -61,12 +61,11 @@ class Chosen:
     blocks: tuple[int, ...] = ()
 
 
-class SearchTask:
+class SearchTask(Task):
     """Collects what a model finds."""
 
     kind = "search"
-    max_corrections = 1
-    reads_on = False
+    brief: SearchBrief
 
     def __init__(self, brief: SearchBrief, draft: Draft, entries: EntrySearch | None = None) -> None:
         self.brief = brief
@@ -79,14 +78,6 @@ class SearchTask:
         self.places: list[Hit] = list(brief.places)
         self.chosen: list[Chosen] = []
         self.no_answer_because = ""
-
-    @property
-    def system(self) -> Prompt:
-        return Prompt("search/system")
-
-    @cached_property
-    def first_message(self) -> Prompt:
-        return Prompt("search/task", {"brief": self.brief})
 
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
@@ -137,10 +128,6 @@ class SearchTask:
 
     def objections(self) -> list[str]:
         """None: each answer was checked when it was given."""
-        return []
-
-    def reminders(self) -> list[str]:
-        """None."""
         return []
 
     def checked(self) -> list[str]:

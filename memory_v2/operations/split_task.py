@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from memory_v2.agent.arguments import Argument
-from memory_v2.agent.task import Description, NumberList, TaskTool
+from memory_v2.agent.task import Description, NumberList, Task, TaskTool
 from memory_v2.errors import InvalidPath, ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import SplitBrief
@@ -73,12 +73,12 @@ class _Moved:
     size: int = 0
 
 
-class SplitTask:
+class SplitTask(Task):
     """Collects what a model decides about a page; `apply` carries it out."""
 
     kind = "split"
+    brief: SplitBrief
     max_corrections = 2
-    reads_on = False
 
     def __init__(self, brief: SplitBrief) -> None:
         self.brief = brief
@@ -89,19 +89,12 @@ class SplitTask:
         self.strategy = ""
         self.left_whole = ""
 
-    @property
-    def system(self) -> Prompt:
-        return Prompt("split/system")
-
-    @cached_property
-    def first_message(self) -> Prompt:
-        return Prompt("split/task", {"brief": self.brief})
-
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
         split = TaskTool("split_page", SplitPage, self.split_page)
         leave = TaskTool("leave_whole", LeaveWhole, self.leave_whole)
-        return (split,) if self._must else (split, leave)
+        must = self.page.size > self.brief.threshold or self.brief.crowded
+        return (split,) if must else (split, leave)
 
     # what the model calls
 
@@ -204,10 +197,8 @@ class SplitTask:
         if self.left_whole:
             return []
         found = []
-        if (
-            self.brief.crowded
-            and (listed := len(self.page.children) - self._moved_links + self._new_children) > self.brief.most_children
-        ):
+        listed = len(self.page.children) + sum((not child.exists) - len(child.links) for child in self.children)
+        if self.brief.crowded and listed > self.brief.most_children:
             found.append(f"{self.page.path} would still list {listed} children; let each new child take more links")
         if (left := self._size_left()) > self.brief.target:
             found.append(
@@ -219,10 +210,6 @@ class SplitTask:
             if size > self.brief.threshold and size > MAX_IN_ONE * self.page.size and self.page.path != ROOT:
                 found.append(f"{child.path} would hold {size:,} of {self.page.size:,} bytes; divide it")
         return found
-
-    def reminders(self) -> list[str]:
-        """None."""
-        return []
 
     def checked(self) -> list[str]:
         """That each block went to one page, and how large the pages are."""
@@ -303,18 +290,6 @@ class SplitTask:
     def _listed(self) -> frozenset[str | None]:
         """The folded paths of the children that the page lists."""
         return frozenset(link_key(link.target) for link in self.page.children)
-
-    @property
-    def _must(self) -> bool:
-        return self.page.size > self.brief.threshold or self.brief.crowded
-
-    @property
-    def _moved_links(self) -> int:
-        return sum(len(child.links) for child in self.children)
-
-    @property
-    def _new_children(self) -> int:
-        return sum(1 for child in self.children if not child.exists)
 
     def _link(self, number: int) -> ChildLink:
         return self.page.children[number - 1]

@@ -69,10 +69,6 @@ class Seen:
                     raise ToolProblem(_not_shown(page.path))
                 raise ToolProblem(f"block {number} of {page.path} was not shown; read_pages shows the whole page")
 
-    def check_whole(self, page: Page) -> None:
-        """Raises `ToolProblem` unless every block of a page was shown."""
-        self.check(page, range(1, len(page.blocks) + 1))
-
     def _in_passage(self, path: str, number: int, *, whole: bool) -> bool:
         """Whether a block was shown as a passage; a long one is only shown in part."""
         hit = next((hit for hit in self._brief.passages if (hit.path, hit.block) == (path, number) and number), None)

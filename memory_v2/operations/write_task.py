@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any
 
-from memory_v2.agent.task import TaskTool
+from memory_v2.agent.task import Task, TaskTool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.operations import guard
 from memory_v2.operations.draft import Draft, known_page
-from memory_v2.operations.guard import (
-    check_child,
-    check_description,
-    check_own_words,
-    check_title,
-    dates_meant,
-    denied_by,
-    lost_with_heading,
-    missing_from,
-    only_leads,
-    repeats,
-    sizes,
-    stale_values,
-    words_told,
-)
 from memory_v2.operations.page_views import listed_as
 from memory_v2.operations.write_calls import (
     CreatePage,
@@ -68,11 +54,11 @@ TO_THE_LETTER, NOTHING_ELSE = "in the tree to the letter", "nothing else was cha
 PLACE_AT_END = ", or leave `after` out to place at its end"
 
 
-class WriteTask:
+class WriteTask(Task):
     """Collects what a model decides about new text; `apply` carries it out. `calls` are the accepted calls."""
 
     kind = "write"
-    max_corrections = 1
+    brief: WriteBrief
     reads_on = True
 
     def __init__(self, brief: WriteBrief, draft: Draft) -> None:
@@ -92,14 +78,6 @@ class WriteTask:
         self.said: list[SaidAlready] = []
         self.said_blocks: set[tuple[str, int]] = set()
 
-    @property
-    def system(self) -> Prompt:
-        return Prompt("write/system")
-
-    @cached_property
-    def first_message(self) -> Prompt:
-        return Prompt("write/task", {"brief": self.brief})
-
     @cached_property
     def tools(self) -> Sequence[TaskTool[Any]]:
         return (
@@ -116,25 +94,17 @@ class WriteTask:
 
     def take(self, call: WriteCall) -> Prompt:
         """Adds a call to the decision. Raises `ToolProblem` or `InvalidPath`; then the decision has not changed."""
-        match call:
-            case PlaceBlocks():
-                done = self._place(call)
-            case Replace():
-                done = self._replace(call)
-            case InsertText():
-                done = self._insert(call)
-            case Remove():
-                done = self._remove(call)
-            case CreatePage():
-                done = self._create_page(call)
-            case RewritePage():
-                done = self._rewrite_page(call)
-            case NothingNew():
-                done = self._nothing_new(call)
-            case Describe():
-                done = self._describe(call)
-            case _:
-                assert_never(call)
+        acts: dict[type[WriteCall], Callable[[Any], Prompt]] = {
+            PlaceBlocks: self._place,
+            Replace: self._replace,
+            InsertText: self._insert,
+            Remove: self._remove,
+            CreatePage: self._create_page,
+            RewritePage: self._rewrite_page,
+            NothingNew: self._nothing_new,
+            Describe: self._describe,
+        }
+        done = acts[type(call)](call)
         self.calls.append(call)
         return done
 
@@ -217,7 +187,7 @@ class WriteTask:
     def _create_page(self, call: CreatePage) -> Prompt:
         if self.brief.path is not None:
             raise ToolProblem(f"this text goes to the page {self.brief.path}; place it there")
-        path = check_child(call.path)
+        path = guard.check_child(call.path)
         parent = self.created[call.parent] if call.parent in self.created else self.seen.known(call.parent)
         if self.draft.is_taken(path) or path in TakenPaths(self.created):
             raise ToolProblem(f"there is a page {path!r} already; place the blocks there, or choose another path")
@@ -225,8 +195,8 @@ class WriteTask:
         runs = take_runs(self.brief.blocks, numbers)
         sources = [block.text for run in runs for block in run]
         own = own_title(runs[0])
-        title = own or check_title(call.title, [*sources, path])
-        description = check_description(call.description, [*sources, title, path, *self._around()])
+        title = own or guard.check_title(call.title, [*sources, path])
+        description = guard.check_description(call.description, [*sources, title, path, *self._around()])
         self.created[path] = CreatedPage(path, parent.path, title, description, runs)
         return self._note_placed(numbers, path)
 
@@ -234,7 +204,7 @@ class WriteTask:
         self._check_asked_for(call.page)
         page = self.seen.shown(call.page)
         self._check_open(page)
-        self.seen.check_whole(page)
+        self.seen.check(page, range(1, len(page.blocks) + 1))
         if page.path in self.changes:
             raise ToolProblem(f"{page.path} is changed already; rewrite it in one call, or change it block by block")
         new = new_blocks(call.text)
@@ -273,7 +243,7 @@ class WriteTask:
         above = "\n".join(words_above(page, n) for page, n in named) if retold else ""
         for number in retold:
             block = self.brief.blocks[number - 1]
-            if missing := missing_from(block, text, above) or denied_by(block, text):
+            if missing := guard.missing_from(block, text, above) or guard.denied_by(block, text):
                 raise ToolProblem(f"n{number} says what those blocks do not ({', '.join(missing[:5])}); place it")
         self.placed |= dict.fromkeys(numbers, "")
         same = [number for number in numbers if number not in retold]
@@ -282,7 +252,7 @@ class WriteTask:
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} stand in the tree already"})
 
     def _leave_out(self, numbers: Sequence[int]) -> Prompt:
-        if text := next((n for n in numbers if not only_leads(self.brief.blocks[n - 1])), None):
+        if text := next((n for n in numbers if not guard.only_leads(self.brief.blocks[n - 1])), None):
             raise ToolProblem(f"n{text} is no heading; name the blocks that say it already under said_in, or place it")
         self.left_out |= dict.fromkeys(numbers)
         return Prompt("done", {"what": f"{show_numbers(numbers, 'n')} will be left out"})
@@ -290,14 +260,14 @@ class WriteTask:
     def _describe(self, call: Describe) -> Prompt:
         if (made := self.created.get(call.page)) is not None:
             sources = [block.text for run in made.runs for block in run]
-            description = check_description(call.description, [*sources, made.title, made.path, *self._around()])
+            description = guard.check_description(call.description, [*sources, made.title, made.path, *self._around()])
             self.created[made.path] = replace(made, description=description)
         else:
             self._check_asked_for(call.page)
             page = self.seen.known(call.page)
             if not self._lines(page.path):
                 raise ToolProblem(f"no page lists {page.path}, so it has no description; leave it")
-            description = check_description(call.description, [page.body, page.title, page.path, *self._around()])
+            description = guard.check_description(call.description, [page.body, page.title, page.path, *self._around()])
             shown = next((view.listed for view in self.brief.views if view.page.path == page.path), {})
             self.described[page.path] = Described(shown or self._lines(page.path), description)
         return Prompt("done", {"what": f"{call.page} will be listed as: {description}"})
@@ -307,12 +277,12 @@ class WriteTask:
     def objections(self) -> list[str]:
         """The new blocks that are neither placed nor covered by what the model wrote in its own words."""
         written, above = "\n".join(self.own_words), "\n".join(self.above_own)
-        written += f"\n{words_told(written, self.brief.said_on, self.brief.text)}"
+        written += f"\n{guard.words_told(written, self.brief.said_on, self.brief.text)}"
         found = []
         for number, block in enumerate(self.brief.blocks, 1):
             if number in self.left_out:
-                found += lost_with_heading(number, self.brief.blocks, self.placed, self.left_out)
-            elif number not in self.placed and (missing := missing_from(block, written, above)):
+                found += guard.lost_with_heading(number, self.brief.blocks, self.placed, self.left_out)
+            elif number not in self.placed and (missing := guard.missing_from(block, written, above)):
                 found.append(f"n{number} is nowhere yet ({', '.join(missing[:5])}): place it, or say where it stands")
         if self.nothing_is_new and (made := [path for path in sorted(self.said_on) if not self.draft.before(path)]):
             found.append(f"the page {made[0]} is made for this text and says nothing yet: place the text there")
@@ -326,7 +296,7 @@ class WriteTask:
             before = "\n".join(page.blocks[n - 1].content for n in changes.removed)
             for parent, line in self._lines(path).items() if before else ():
                 told = self.described[path].description if path in self.described else line
-                if stale := stale_values(told, before, changes.written, changes.body(page).body):
+                if stale := guard.stale_values(told, before, changes.written, changes.body(page).body):
                     found.append(
                         f"on {parent}, {path} is still listed with {', '.join(stale[:5])}: change that line with "
                         "describe, in words that stay true"
@@ -424,7 +394,7 @@ class WriteTask:
                 raise ToolProblem(f"n{number} is in {where}; place each block once")
             told = self._normals[number - 1] if self.own_blocks else ""
             for own_path, own in self.own_blocks:
-                if repeats(own, told):
+                if guard.repeats(own, told):
                     raise ToolProblem(
                         f"n{number} is in your own words on {own_path}; leave it out, and place the others"
                     )
@@ -436,9 +406,9 @@ class WriteTask:
     def _own_words(self, text: str, page: Page) -> tuple[Block, ...]:
         """The blocks of a model's own words for a page. Raises `ToolProblem` unless the new text, its source and day,
         and the page support them, and every link leads to a page."""
-        moment = [self.brief.source.name, dates_meant(self.brief.text, self.brief.said_on)]
+        moment = [self.brief.source.name, guard.dates_meant(self.brief.text, self.brief.said_on)]
         sources = [self.brief.text, page.body, page.title, page.path, *moment]
-        blocks = new_blocks(check_own_words(text, sources, "the text"))
+        blocks = new_blocks(guard.check_own_words(text, sources, "the text"))
         self._check_not_told(blocks)
         for link in (link for block in blocks for link in find_links(block)):
             if self.draft.spelled(link.target.strip()) is None and not any(f"[[{link.target}" in s for s in sources):
@@ -449,11 +419,11 @@ class WriteTask:
         """Raises `ToolProblem` if words of the model's own repeat a placed block, or what it has written before."""
         for own in (normal(block.content) for block in blocks if block.kind != "rule"):
             for number, where in self.placed.items():
-                if self.brief.blocks[number - 1].kind != "heading" and repeats(own, self._normals[number - 1]):
+                if self.brief.blocks[number - 1].kind != "heading" and guard.repeats(own, self._normals[number - 1]):
                     where = where or "the tree already"
                     raise ToolProblem(f"n{number} is in {where} to the letter; leave it out of your own words")
             for path, before in self.own_blocks:
-                if repeats(own, before) or repeats(before, own):
+                if guard.repeats(own, before) or guard.repeats(before, own):
                     raise ToolProblem(f"you have written this on {path} already; write it once")
 
     def _note_own(self, page: Page, blocks: Sequence[Block], after: int = 0) -> None:
@@ -484,9 +454,11 @@ class WriteTask:
             raise ToolProblem(f"block {named} of {page.path} says what is nothing new; it has to stay")
         if page.blocks and page.blocks[0].kind == "front matter" and 1 in removed:
             raise ToolProblem(f"block 1 is the front matter of {page.path} and stays as it is")
-        others = sum(sizes(self.seen.pages[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path)
+        others = sum(
+            guard.sizes(self.seen.pages[p].blocks, c.removed) for p, c in self.changes.items() if p != page.path
+        )
         allowed = FREE_REMOVAL + 2 * sum(block.size for block in self.brief.blocks)
-        if others + sizes(page.blocks, removed) > allowed:
+        if others + guard.sizes(page.blocks, removed) > allowed:
             raise ToolProblem(
                 f"this would take out more than the {allowed:,} bytes that a text of this length may replace; "
                 "take out only what the new text makes wrong"

@@ -13,7 +13,7 @@ import pytest
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import MAX_CALLS_IN_A_REPLY, PLANNER_TURNS, Decision, Undecided, decide
 from memory_v2.agent.operation import Operation
-from memory_v2.agent.task import TaskTool
+from memory_v2.agent.task import Task, TaskTool
 from memory_v2.errors import InvalidSetting, ModelError, SilicaError, ToolProblem
 from memory_v2.models.base import Conversation, Prompt, Reply, ToolCall, Usage
 from memory_v2.models.briefs import SearchBrief
@@ -36,17 +36,15 @@ class Look:
 
 
 @dataclass
-class Words:
+class Words(Task):
     """A task: to put down the words that are wanted."""
 
     wanted: frozenset[str] = frozenset()
     max_corrections: int = 1
-    kind: str = "words"
+    kind: str = "search"
     reads_on: bool = False
     words: list[str] = field(default_factory=list)
     brief: SearchBrief = BRIEF
-    system: Prompt = field(default_factory=lambda: Prompt("search/system"))
-    first_message: Prompt = field(default_factory=lambda: Prompt("search/task", {"brief": BRIEF}))
 
     @property
     def tools(self) -> Sequence[TaskTool[Any]]:
@@ -63,10 +61,6 @@ class Words:
 
     def objections(self) -> list[str]:
         return [f"{word} is missing; put it down" for word in sorted(self.wanted - set(self.words))]
-
-    def reminders(self) -> list[str]:
-        """None."""
-        return []
 
     def checked(self) -> list[str]:
         return [f"{len(self.words)} words are put down"]
@@ -377,7 +371,7 @@ def test_the_trace_holds_every_message_in_order() -> None:
         ("message", "tool", "done"),
         ("decided", None, None),
     ]
-    assert (events[0]["task"], events[0]["model"]) == ("words", "scripted")
+    assert (events[0]["task"], events[0]["model"]) == ("search", "scripted")
     assert "You search the memory" in events[0]["system"]
     assert [tool["name"] for tool in events[0]["tools"]] == ["answer", "open_pages"]
     assert events[4]["calls"] == [{"id": "", "name": "answer", "arguments": {"word": "bad"}}]
@@ -407,7 +401,7 @@ def test_what_nobody_has_read_is_not_worded_for_the_trace() -> None:
     operation = run_of()
     decide(Words, (Blind([], "offline"),), operation)
     ask, opening, _, returned, _ = operation.trace.events
-    assert ask == {"event": "ask", "task": "words", "model": "offline", "template": "search/system"}
+    assert ask == {"event": "ask", "task": "search", "model": "offline", "template": "search/system"}
     assert opening == {"event": "message", "template": "search/task", "role": "user"}
     assert returned == {"event": "message", "template": "done", "role": "tool", "name": "answer", "error": False}
 
