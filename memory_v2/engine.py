@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memory_v2.models.base import Model
     from memory_v2.operations.context import Context, Runner
     from memory_v2.operations.imports import ImportBatch, ImportResult
-    from memory_v2.operations.recovery import Recovered
     from memory_v2.operations.replay import Replay
     from memory_v2.operations.results import SearchResults
     from memory_v2.storage.base import MemoryStorage
@@ -55,7 +54,9 @@ class Engine:
     running: RunningOperations = field(default_factory=RunningOperations)
 
     def __post_init__(self) -> None:
-        self.recovery = Recovery(self.storage, self._finish)
+        self.recovery = Recovery(
+            self.storage, lambda for_change: operations.recovery.recover(self.parts, self.runner.run, for_change)
+        )
 
     @property
     def is_offline(self) -> bool:
@@ -92,9 +93,6 @@ class Engine:
         from memory_v2.index.store import IndexStore
 
         return IndexStore(self.storage.cache_folder)
-
-    def _finish(self, for_change: bool) -> tuple[list[Recovered], list[str]]:
-        return operations.recovery.recover(self.parts, self.runner.run, for_change)
 
     @property
     def context(self) -> Context:
@@ -143,19 +141,8 @@ class Engine:
                 return operation(context, *args, **kwargs)
             return self.runner.run(context, declared.name, lambda own: operation(own, *args, **kwargs), arguments)
 
-    def run_on_storage(
-        self, operation: Callable[Concatenate[MemoryStorage, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs an operation that needs the storage alone, and no index."""
-        return self._run_on(self.storage, operation, *args, **kwargs)
-
-    def run_on_entries(
-        self, operation: Callable[Concatenate[EntryStore, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """Runs an operation on entries."""
-        return self._run_on(self.store, operation, *args, **kwargs)
-
-    def _run_on(self, parts: S, operation: Callable[Concatenate[S, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run_on(self, parts: S, operation: Callable[Concatenate[S, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs an operation that needs no index: on the storage alone, or on the entries."""
         checked_arguments(operation, *args, **kwargs)
         if info(operation).recovers:
             self.recovery.attempt()

@@ -190,7 +190,7 @@ class Memory:
 
     def read(self, path: PageOrRoot = ROOT) -> str:
         """Returns a page as it is stored, bytes that are no UTF-8 as U+FFFD. Raises `PageNotFound`, `InvalidPath`."""
-        return self._engine.run_on_storage(operations.read.read, path)
+        return self._engine.run_on(self.storage, operations.read.read, path)
 
     def write(
         self,
@@ -427,7 +427,7 @@ class Memory:
     def pack_history(self) -> PackResult:
         """Packs the files of the history into one. Raises `NotAllowed` for a bucket, and where no history is kept."""
         self.entries.pick_up()
-        return self._engine.run_on_storage(operations.history.pack)
+        return self._engine.run_on(self.storage, operations.history.pack)
 
     def context(
         self,
@@ -436,7 +436,7 @@ class Memory:
     ) -> SessionContext:
         """Returns what a session begins with: the root page and the pages about a project, framed as data and cut to
         `max_tokens`. Interrupted operations are left alone, for finishing them may take a model."""
-        return self._engine.run_on_storage(operations.session_start.context, max_tokens, project)
+        return self._engine.run_on(self.storage, operations.session_start.context, max_tokens, project)
 
     def forget(
         self,

@@ -63,7 +63,8 @@ class Entries:
     ) -> Captured:
         """Stores an observation; it is durable when the call returns. The same text by the same agent of the same day
         is not stored twice. Raises `InvalidText`, `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(
+        return self._engine.run_on(
+            self.store,
             entries.capture.capture,
             text,
             agent,
@@ -88,7 +89,7 @@ class Entries:
     ) -> CapturedBatch:
         """Captures each line of JSON, or mapping, with the arguments of `capture`. A line that cannot be captured is
         told by number, and keeps no other one back. Raises `StorageError`."""
-        return self._engine.run_on_entries(entries.capture.capture_batch, lines)
+        return self._engine.run_on(self.store, entries.capture.capture_batch, lines)
 
     def list_entries(
         self,
@@ -99,18 +100,18 @@ class Entries:
     ) -> list[Entry]:
         """Lists entries, oldest first: those of an agent or `shared`, with a tag, at home in a domain or on a page, or
         in the inbox; and with those in the archive if `archived`. Raises `InvalidSetting`."""
-        return self._engine.run_on_entries(entries.reading.list_entries, agent, tag, archived, domain)
+        return self._engine.run_on(self.store, entries.reading.list_entries, agent, tag, archived, domain)
 
     def read_entry(self, id: EntryId) -> Entry:  # noqa: A002 - as it is called in the results
         """Returns an entry by its id; without an agent's name, it is the default agent's or a shared one. Raises
         `EntryNotFound`, and `NotAllowed` for a file that does not say what an entry must."""
-        return self._engine.run_on_entries(entries.reading.read_entry, id)
+        return self._engine.run_on(self.store, entries.reading.read_entry, id)
 
     def route(self, apply: Apply = False) -> Plan:
         """Finds the home of each entry in the inbox, with the reasons; with `apply`, stores the homes in one operation.
         The rules come first; a model sorts what they leave. Raises `InvalidSetting`, `StorageError`."""
         if self._engine.is_offline:
-            return self._engine.run_on_entries(entries.routing.route, apply)
+            return self._engine.run_on(self.store, entries.routing.route, apply)
         return self._engine.run(entries.route_task.route, apply)
 
     def consolidate(
@@ -131,12 +132,12 @@ class Entries:
 
     def route_text(self, text: Annotated[str, "The text."]) -> Routing:
         """Says where a text would be routed, and why; nothing is stored. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.routing.route_text, text)
+        return self._engine.run_on(self.store, entries.routing.route_text, text)
 
     def age(self, apply: Apply = False) -> Plan:
         """Finds the entries that have expired; with `apply`, moves them to the archive in one operation. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.age, apply)
+        return self._engine.run_on(self.store, entries.upkeep.age, apply)
 
     def pack(
         self,
@@ -147,7 +148,7 @@ class Entries:
         """Finds the entries that are older than so many days and of less importance; with `apply`, packs them in the
         archive in one operation, many in a file. One that says no importance goes if it is archived. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.pack, older_than, importance, apply)
+        return self._engine.run_on(self.store, entries.upkeep.pack, older_than, importance, apply)
 
     def promote(
         self,
@@ -158,12 +159,12 @@ class Entries:
     ) -> Plan:
         """Finds the entries that are sure enough to be shared, or the one that is named; with `apply`, copies them into
         the shared space in one operation. Raises `InvalidSetting`, `UsageError`, `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.promote, threshold, require_verified, only, apply)
+        return self._engine.run_on(self.store, entries.upkeep.promote, threshold, require_verified, only, apply)
 
     def dedupe(self, apply: Apply = False) -> Plan:
         """Finds the entries that say the same, and those that nearly do; with `apply`, moves all but one of the same to
         the archive in one operation. Raises `StorageError`."""
-        return self._engine.run_on_entries(entries.upkeep.dedupe, apply)
+        return self._engine.run_on(self.store, entries.upkeep.dedupe, apply)
 
     def retract(
         self,
@@ -173,7 +174,7 @@ class Entries:
     ) -> ChangedEntry:
         """Closes an entry, with the reason in one line, and names the entry that holds instead. Its text stays. Raises
         `EntryNotFound`, `InvalidSetting`, `NotAllowed`, `StorageError`."""
-        return self._engine.run_on_entries(entries.curation.retract, id, why, superseded_by)
+        return self._engine.run_on(self.store, entries.curation.retract, id, why, superseded_by)
 
     def verify(
         self,
@@ -182,25 +183,25 @@ class Entries:
     ) -> ChangedEntry:
         """Marks an entry as verified by another agent than its own, or by a person. Raises `EntryNotFound`,
         `InvalidSetting`, `NotAllowed` for the entry's own agent and for a closed entry, `StorageError`."""
-        return self._engine.run_on_entries(entries.curation.verify, id, by)
+        return self._engine.run_on(self.store, entries.curation.verify, id, by)
 
     def referred_to_by(self, id: EntryId) -> list[Reference]:  # noqa: A002 - as above
         """Lists the entries that refer to an entry, each with how. Raises `EntryNotFound`."""
-        return self._engine.run_on_entries(entries.reading.referred_to_by, id)
+        return self._engine.run_on(self.store, entries.reading.referred_to_by, id)
 
     def status(self) -> Summary:
         """Counts the entries of each domain, with their importance. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.daryl.status)
+        return self._engine.run_on(self.store, entries.daryl.status)
 
     def domains(self) -> DomainFile:
         """Returns the domains that entries are routed to, with their keywords. Raises `InvalidSetting` if the page of
         the memory is not valid."""
-        return self._engine.run_on_entries(entries.domains.domains)
+        return self._engine.run_on(self.store, entries.domains.domains)
 
     def set_domains(self, text: Annotated[str, "The domains, as TOML."]) -> DomainFile:
         """Stores other domains, given as TOML; what was routed keeps its home. Raises `InvalidSetting`,
         `StorageError`."""
-        return self._engine.run_on_entries(entries.domains.set_domains, text)
+        return self._engine.run_on(self.store, entries.domains.set_domains, text)
 
     def import_files(
         self,
@@ -210,12 +211,12 @@ class Entries:
     ) -> Plan:
         """Finds the observations of Ocean's vaults and the transactions of DARYL's shards in these files, given by
         name; with `apply`, brings in those that are new in one operation. Raises `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.importing.import_files, files, agent, apply)
+        return self._engine.run_on(self.store, entries.importing.import_files, files, agent, apply)
 
     def export_shards(self) -> dict[str, Any]:
         """Returns the domains as DARYL's shards, and their summary, by the names of their files. Raises
         `InvalidSetting`, `StorageError`."""
-        return self._engine.run_on_entries(entries.importing.export_shards)
+        return self._engine.run_on(self.store, entries.importing.export_shards)
 
     def pick_up(self) -> int:
         """Brings what was captured into the history now, in one revision, and returns how many entries that were.

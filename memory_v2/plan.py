@@ -121,15 +121,9 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON documents have it: the facts among the other keys."""
-        document = {
-            "kind": self.kind,
-            "title": self.title,
-            "steps": self.steps,
-            "warnings": self.warnings,
-            **self.facts,
-        }
+        document = {name: getattr(self, name) for name in ("kind", "title", "steps", "warnings")}
         names = ("revision", "decided_by", "degraded", "cost", "trace")
-        return document | {name: getattr(self, name) for name in names}
+        return {**document, **self.facts, **{name: getattr(self, name) for name in names}}
 
 
 def carry_out(make: Callable[[], Plan], commit: Callable[[Plan], str] | None) -> Plan:

@@ -63,14 +63,13 @@ def _or_none(fits: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: value is None or fits(value)
 
 
-def _are_lines(value: object) -> bool:
+def _are_lines(value: object) -> TypeGuard[Iterable[object]]:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
 def _are_strings(value: object) -> bool:
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
-        return False
-    return isinstance(value, Iterator) or all(map(_is_string, value))  # an iterator can be read once only
+    # An iterator can be read once only.
+    return _are_lines(value) and (isinstance(value, Iterator) or all(map(_is_string, value)))
 
 
 def _are_files(value: object) -> bool:

@@ -75,9 +75,8 @@ def delete(context: Context, path: str) -> DeleteResult:
 def committed(context: Context, stage: Callable[[Draft], str], look: bool = False) -> Result:
     """Stages and commits, then splits overgrown pages; for `look` see `stage_and_commit`."""
     path, revision = stage_and_commit(context, stage, look=look)
-    splits, problem = split_overgrown(context)
     result = Result(path=path, revisions=(revision,) if revision else ())
-    return result.with_splits(splits, problem)
+    return result.with_splits(*split_overgrown(context))
 
 
 def _merge(draft: Draft, path: str) -> str:

@@ -71,8 +71,7 @@ def _mend(context: Context) -> Result:
         refresh(context, even_if_fresh=True)
     settled = stage_and_commit(context, _stage_settled, exact=True)[1]
     paths, revision = stage_and_commit(context, _stage_repair, look=True)
-    splits, problem = split_overgrown(context, paths)
-    return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(splits, problem)
+    return Result(ROOT, tuple(filter(None, (settled, revision)))).with_splits(*split_overgrown(context, paths))
 
 
 def _stage_settled(draft: Draft) -> None:

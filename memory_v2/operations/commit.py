@@ -17,7 +17,7 @@ from typing import TypeVar
 from memory_v2.agent.operation import Operation, who_asks
 from memory_v2.errors import SilicaError, StorageConflict
 from memory_v2.operations.context import Context, look, overgrown, refresh
-from memory_v2.operations.draft import Draft, link_orphans
+from memory_v2.operations.draft import Draft, leads_to, link_orphans
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.words import shorten
@@ -101,8 +101,10 @@ def commit(
             storing.enter_context(note.storing(context.storage, large))
             storing.enter_context(context.operation.cancellation.storing())
 
-        changes = (*_page_changes(draft, pages), *draft.beside)
-        change = context.storage.commit(Change(changes, revision or revision_of(context, pages)), check)
+        before = {path: stored.data if (stored := draft.read[path]) else None for path in pages}
+        changes = [PageChange(path, before[path], page.data if page else None) for path, page in pages.items()]
+        made = Change((*changes, *draft.beside), revision or revision_of(context, pages))
+        change = context.storage.commit(made, check)
         is_quick = context.model is context.planner  # it divides what is large at once
         _index(context, pages, change, large if is_quick else ())
     note.after_change(change.paths, large)
@@ -115,7 +117,7 @@ def commit(
 
 def follow_lines(draft: Draft) -> None:
     """Stages the lines of changed pages that quote what is gone, or are of less than the pages have now."""
-    pages = [(draft.before(path), page) for path, page in draft.staged.items() if page]
+    pages = [(draft.before(path), page) for path, page in draft.written()]
     _tell_changed(draft, [(before, page) for before, page in pages if before and page.body != before.body], grown=True)
 
 
@@ -150,13 +152,6 @@ def follow_edits(context: Context, edits: str) -> None:
                 commit(draft, revision=Revision("describe", shorten(summary, MAX_SUMMARY), edits, when=context.now()))
     except SilicaError as error:
         logger.info("lines could not be replaced after an edit by hand: %s", error)
-
-
-def _page_changes(draft: Draft, pages: dict[str, Page | None]) -> tuple[PageChange, ...]:
-    return tuple(
-        PageChange(path, stored.data if (stored := draft.read[path]) else None, page.data if page else None)
-        for path, page in pages.items()
-    )
 
 
 def _index(context: Context, pages: dict[str, Page | None], change: Change, large: Collection[str]) -> None:
@@ -270,15 +265,15 @@ def _keep_reachable(draft: Draft) -> None:
             keeper = _nearest_kept(draft, before, loser, target)
             page = draft.page(keeper)
             draft.put(page.with_child(target, description or draft.page(target).title))
-            unreachable -= _below(graph, target)
+            unreachable -= leads_to(graph, target, unreachable)
 
 
 def _link_created(draft: Draft) -> None:
     """Links the staged pages that the root does not lead to if there are new ones among them: what is made of a page
     that nobody has linked would be out of reach like the page itself."""
-    created = {path for path, page in draft.staged.items() if page is not None and draft.before(path) is None}
+    staged = {path for path, _ in draft.written()}
+    created = {path for path in staged if draft.before(path) is None}
     if created and not created.isdisjoint(draft.graph().unreachable):
-        staged = {path for path, page in draft.staged.items() if page is not None}
         link_orphans(draft, staged if ROOT in draft.paths() else None)
 
 
@@ -301,17 +296,6 @@ def _nearest_kept(draft: Draft, before: Graph, loser: str, target: str) -> str:
         if path != target and draft.find(path) is not None and path not in draft.graph().unreachable:
             return path
     return ROOT
-
-
-def _below(graph: Graph, path: str) -> set[str]:
-    """A page and all pages that can be reached from it."""
-    reached, queue = {path}, [path]
-    while queue:
-        for edge in graph.links.get(queue.pop(), ()):
-            if edge.target not in reached:
-                reached.add(edge.target)
-                queue.append(edge.target)
-    return reached
 
 
 LINE_ENDS = "\r\n"

@@ -224,10 +224,6 @@ def has_loose_links(page: Page, graph: Graph) -> bool:
     return sum(graph.lists_only(graph.known.get(fold(link.target), "")) for link in page.children) >= LEAST_GROUPS
 
 
-def _leave(context: Context, edits: str) -> None:
-    """Leaves the lines of edited pages as they are."""
-
-
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
@@ -244,7 +240,7 @@ class Context:
     timezone: tzinfo = UTC
     operation: Operation = field(default_factory=Operation)
     freshness: Freshness = field(default_factory=Freshness)
-    follow_edits: Callable[[Context, str], object] = _leave
+    follow_edits: Callable[[Context, str], object] = lambda context, edits: None
 
     @property
     def calendar(self) -> Calendar:

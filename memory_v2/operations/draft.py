@@ -59,6 +59,10 @@ class Draft:
         """The page, or `None`."""
         return self.staged[path] if path in self.staged else self._stored(path)
 
+    def written(self) -> list[tuple[str, Page]]:
+        """The staged pages that are not removed, by path."""
+        return [(path, page) for path, page in self.staged.items() if page is not None]
+
     def look_again(self, path: str) -> None:
         """Reads a page anew when it is next asked for, unless it is staged: others may have changed it meanwhile, which
         matters only to what is staged of it from now on."""
@@ -72,6 +76,13 @@ class Draft:
             return self.find(path) is not None
         except Unreadable:
             return True
+
+    def find_readable(self, path: str) -> Page | None:
+        """The page, or `None` also if it cannot be read."""
+        try:
+            return self.find(path)
+        except Unreadable:
+            return None
 
     def before(self, path: str) -> Page | None:
         """The page as it was when this operation first read it."""
@@ -107,7 +118,7 @@ class Draft:
 
     def spelled(self, path: str) -> str | None:
         """The page with this path, whatever its case, in the spelling of the page; `None` if there is none."""
-        staged = TakenPaths(path for path, page in self.staged.items() if page is not None).page(path)
+        staged = TakenPaths(path for path, _ in self.written()).page(path)
         stored = self.context.index.graph().known.get(fold(path))
         return staged or (stored if stored not in self.staged else None)
 
@@ -207,13 +218,20 @@ def page_above(draft: Draft, path: str, besides: AbstractSet[str] = frozenset())
     return above[-1] if above else ROOT
 
 
+def leads_to(graph: Graph, path: str, among: Collection[str]) -> set[str]:
+    """A page, and those among these that links from it lead to, by way of each other."""
+    reached, queue = {path}, [path]
+    for page in queue:
+        new = {edge.target for edge in graph.links.get(page, ()) if edge.target in among} - reached
+        reached |= new
+        queue += new
+    return reached
+
+
 def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
     """Lists each unreachable page, or those `among` these, on the nearest reachable page above it, unless another such
     page leads to it. Makes the root if there is none."""
     graph = draft.graph()
-    out: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        out.setdefault(edge.source, []).append(edge.target)
     lost = set(draft.unreachable(graph))  # a page that others make meanwhile is in another one
     if lost and not draft.exists(ROOT):
         draft.put(new_page(ROOT, "Memory"))
@@ -221,12 +239,7 @@ def link_orphans(draft: Draft, among: AbstractSet[str] | None = None) -> None:
     for orphan in sorted(lost if among is None else lost & among, key=lambda path: (path.count("/"), path)):
         if orphan in lost:
             listed.setdefault(page_above(draft, orphan, lost), []).append(orphan)
-            queue = [orphan]
-            while queue:
-                path = queue.pop()
-                if path in lost:
-                    lost.remove(path)
-                    queue += out.get(path, ())
+            lost -= leads_to(graph, orphan, lost)
     for parent, orphans in listed.items():
         for orphan in orphans:
             draft.note_read(orphan)
@@ -252,9 +265,7 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
     metadata of a page is that of the text that came with it, so later text of a day that is past has a line too."""
     now = draft.context.now()
     today = draft.context.calendar.day(now)
-    for path, page in list(draft.staged.items()):
-        if page is None:
-            continue
+    for path, page in draft.written():
         before, has = draft.before(path), page_source(page)
         is_later = before is not None and has.day == source.day and source.day not in (None, today)
         is_new = before is None or path == replaced
@@ -271,9 +282,7 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
 
 def name_sources(draft: Draft, source_of: Callable[[Block], Source]) -> None:
     """Stages a line behind each text that is new on a staged page, which names its source."""
-    for path, page in list(draft.staged.items()):
-        if page is None:
-            continue
+    for path, page in draft.written():
         before = draft.before(path)
         named = signed_each(page, before.blocks if before else page.blocks[: page.top], source_of)
         if named is not page:
@@ -286,12 +295,10 @@ def keep_sources(draft: Draft, divided: Page) -> None:
     that did not come along."""
     now, source = draft.context.now(), Source(page_source(divided).name, divided.said_on)
     whole = divided.stamped(now, **source.properties) if source else divided
-    new = (page for path, page in draft.staged.items() if page is not None and draft.before(path) is None)
+    new = (page for path, page in draft.written() if draft.before(path) is None)
     parts = [page for page in new if page.piece is None and _has_text(page)]
     days_of = dict(zip((part.path for part in parts), left_days(divided, parts), strict=True))
-    for path, page in list(draft.staged.items()):
-        if page is None:
-            continue
+    for path, page in draft.written():
         before = draft.before(path)
         if before is None:
             own = Source(source.name, page_source(page).day or source.day)
@@ -373,8 +380,7 @@ def linking(draft: Draft, paths: Collection[str]) -> set[str]:
     """The pages that link to one of these paths, as stored or as staged."""
     keys, sources = {fold(path) for path in paths}, draft.context.index.graph().sources
     stored = {source for path in paths for source in sources.get(path, ()) if draft.find(source) is not None}
-    staged = ((path, page.found_links) for path, page in draft.staged.items() if page is not None)
-    return stored | {path for path, links in staged if any(link.key in keys for link, _ in links)}
+    return stored | {path for path, page in draft.written() if any(link.key in keys for link, _ in page.found_links)}
 
 
 logger = logging.getLogger(__name__)

@@ -178,5 +178,4 @@ def edit(context: Context, path: str, text: str, was: str) -> Result:
     is_same, change = stage_and_commit(context, stage)
     if not is_same:
         raise StorageConflict(f"the page {path!r} was changed while it was being edited; edit it again as it is now")
-    splits, problem = split_overgrown(context)
-    return Result(path, (change,) if change else ()).with_splits(splits, problem)
+    return Result(path, (change,) if change else ()).with_splits(*split_overgrown(context))

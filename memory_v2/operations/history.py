@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -105,9 +105,8 @@ class BlamedLine:
 def history(context: Context, path: str | None = None) -> list[PastOperation]:
     """The operations, newest first, including edits by hand; with `path`, only those that changed this page. Raises
     `PageNotFound` for a page that never was."""
-    recorded = _history(context)
     path = None if path in (None, "") else page_path(path)
-    refresh(context)
+    recorded = _history(context)
     operations = [past for past in _operations(recorded) if path is None or path in past.paths]
     if path is not None and not operations and not context.storage.exists(path):
         raise PageNotFound(path)
@@ -118,7 +117,6 @@ def history(context: Context, path: str | None = None) -> list[PastOperation]:
 def changes(context: Context, revision: str) -> tuple[PastOperation, Change]:
     """An operation and its changes. Raises `NotAllowed` if no operation has this id."""
     recorded = _history(context)
-    refresh(context)
     operation = _find(recorded, revision)
     return operation, Change(_page_changes(recorded, operation), operation.revisions[0])
 
@@ -128,7 +126,6 @@ def difference(context: Context, old: str, new: str | None = None) -> Change:
     """The pages that differ after operation `old` and after operation `new`, or now if `new` is left out. Raises
     `NotAllowed` if no operation has this id."""
     recorded = _history(context)
-    refresh(context)
     then = _find(recorded, old).revisions[0]
     if new is not None:
         later = _find(recorded, new).revisions[0]
@@ -151,7 +148,6 @@ def undo(context: Context, revision: str | None = None) -> Result:
 def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
     """The result of undoing, and whether it was a split that was undone."""
     recorded = _history(context)
-    refresh(context)
     operation = next_undo(recorded) if revision is None else _find(recorded, revision)
     if operation is None:
         raise NotAllowed("there is nothing to undo")
@@ -193,8 +189,7 @@ def _undone(context: Context, revision: str | None) -> tuple[Result, bool]:
             made = commit(draft, exact=True, may_be_large=is_split, may_be_out_of_reach=True)
     except StorageConflict as error:
         raise NotAllowed(f"{operation.id} cannot be undone: other pages link to what it made, or hang on it") from error
-    result = Result(changed[0].path, (made,) if made else ())
-    return result, is_split
+    return Result(changed[0].path, (made,) if made else ()), is_split
 
 
 def _as_listed_before(now: Page, change: PageChange) -> Page | None:
@@ -222,8 +217,7 @@ def restore(context: Context, revision: str, path: str | None = None) -> Result:
 
 
 def _restored(context: Context, revision: str, path: str | None) -> Result:
-    recorded = _history(context)
-    refresh(context, even_if_fresh=True)
+    recorded = _history(context, even_if_fresh=True)
     then = recorded.pages(_find(recorded, revision).revisions[0].id)
     if path is None:
         return put_back(context, then)
@@ -274,28 +268,25 @@ def _is_as_before(draft: Draft, recorded: History, operation: PastOperation) -> 
 def settled(context: Context, result: Result) -> Result:
     """The result after the pages that it left overgrown are split: others may have written to them meanwhile."""
     pages = [path for path in result.changed_pages if not is_entry(path)]
-    splits, problem = split_overgrown(context, pages)
-    return result.with_splits(splits, problem)
+    return result.with_splits(*split_overgrown(context, pages))
 
 
 @operation("blame")
 def blame(context: Context, path: str = ROOT) -> list[BlamedLine]:
     """Every line of a page with the revision that wrote it, on whichever page that was: a split, a merge or a new name
     only moves it, and an undo or a restore only brings it back. Raises `PageNotFound`."""
-    recorded = _history(context)
     path = page_path(path)
-    refresh(context)
+    recorded = _history(context)
     now = split_lines(decode(context.storage.read(path).data))
     known: dict[str, list[_Blamed]] = {}
     left: _Left = {}
     states = _states(recorded, path, known)
-    before = states[-1] if states else _Blamed(None, [], [])
-    lines, brought = _brought(before.lines, before.brought, now, None)
+    brought = _brought(states[-1] if states else _Blamed(None, [], []), now, None)
     written = [
         _written_by(recorded, revision, line, path, known, left) if revision and line.strip() else revision
-        for line, revision in zip(lines, brought, strict=True)
+        for line, revision in zip(now, brought, strict=True)
     ]
-    return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(lines, written, strict=True), 1)]
+    return [BlamedLine(number, *blamed) for number, blamed in enumerate(zip(now, written, strict=True), 1)]
 
 
 class _Blamed(NamedTuple):
@@ -319,11 +310,11 @@ def _states(recorded: History, path: str, known: dict[str, list[_Blamed]]) -> li
         for revision, data in recorded.states(path):
             after = split_lines(decode(data)) if data is not None else []
             gone |= _lines_that_left(state, after)
-            lines, brought = _brought(state.lines, state.brought, after, revision)
+            brought = _brought(state, after, revision)
             if revision.brings_back:
-                pairs = zip(lines, brought, strict=True)
+                pairs = zip(after, brought, strict=True)
                 brought = [gone.get(line, one) if one is revision else one for line, one in pairs]
-            state = _Blamed(revision, lines, brought)
+            state = _Blamed(revision, after, brought)
             known[path].append(state)
     return known[path]
 
@@ -356,17 +347,16 @@ def _lines_that_left(before: _Blamed, after: list[str]) -> dict[str, Revision | 
     return {line: brought for line, brought in pairs if line in fewer}
 
 
-def _brought(
-    lines: list[str], brought: list[Revision | None], after: list[str], revision: Revision | None
-) -> tuple[list[str], list[Revision | None]]:
-    """The lines after a revision and the revision that brought each: an older one if the line was there before."""
-    revisions: list[Revision | None] = [revision] * len(after)
-    for place, new_place in kept(lines, after):
-        revisions[new_place] = brought[place]
-    return after, revisions
+def _brought(before: _Blamed, after: list[str], revision: Revision | None) -> list[Revision | None]:
+    """The revision that brought each of the lines after one: an older one if the line was there before."""
+    brought = [revision] * len(after)
+    for place, new_place in kept(before.lines, after):
+        brought[new_place] = before.brought[place]
+    return brought
 
 
-def _history(context: Context) -> History:
+def _history(context: Context, even_if_fresh: bool = False) -> History:
+    """The history, begun if it was not, with the edits by hand that were made since."""
     recorded = context.storage.history
     has_any = recorded.begun and next(recorded.revisions(), None)  # of a bucket, `begun` may be of a moment ago
     if not has_any and context.storage.list_files():
@@ -374,6 +364,7 @@ def _history(context: Context) -> History:
             context.storage.begin(context.now())
         except StorageError as error:  # a read-only disk must not stop readers
             logger.info("the history could not be begun: %s", error)
+    refresh(context, even_if_fresh)
     return recorded
 
 
@@ -426,8 +417,10 @@ def _page_changes(recorded: History, operation: PastOperation) -> tuple[PageChan
 def _now(context: Context, before: Mapping[str, bytes]) -> dict[str, bytes]:
     """All pages as they are stored; one that cannot be read as it was `before`, so that it is not taken for removed."""
     paths = context.storage.list_files()
-    hidden = tuple(_unlisted(context))
-    pages = {path: data for path, data in before.items() if path.startswith(hidden)}
+    hidden = context.storage.unlisted_folders()
+    for folder, reason in hidden.items():
+        logger.warning("the pages below %r are left out: %s", folder, reason)
+    pages = {path: data for path, data in before.items() if path.startswith(tuple(hidden))}
     for path in paths:
         try:
             pages[path] = context.storage.read(path).data
@@ -438,13 +431,6 @@ def _now(context: Context, before: Mapping[str, bytes]) -> dict[str, bytes]:
             if path in before:
                 pages[path] = before[path]
     return pages
-
-
-def _unlisted(context: Context) -> Iterator[str]:
-    """The folders whose pages are in no list."""
-    for folder, reason in context.storage.unlisted_folders().items():
-        logger.warning("the pages below %r are left out: %s", folder, reason)
-        yield folder
 
 
 @dataclass(frozen=True, slots=True)

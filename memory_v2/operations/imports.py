@@ -262,9 +262,8 @@ def _created(context: Context, batch: ImportBatch) -> ImportResult:
 
     brought, change = stage_and_commit(context, stage, look=True)
     context.operation.record = ""
-    splits, problem = split_overgrown(context)
-    result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=dict(refused))
-    return result.with_splits(splits, problem)
+    result = ImportResult(ROOT, (change,) if change else (), brought=brought, refused=refused)
+    return result.with_splits(*split_overgrown(context))
 
 
 class _Staging:
@@ -280,7 +279,10 @@ class _Staging:
 
     def brought(self) -> dict[str, str]:
         """Stages all; returns the page of each document that could be."""
-        self._ensure_root()
+        if not self._draft.exists(ROOT):
+            self._draft.put(new_page(ROOT, "Memory"))
+            link_orphans(self._draft)
+            self._add(ROOT)
         brought: dict[str, str] = {}
         for document in self._batch.documents:
             if document.way == "append":
@@ -295,12 +297,6 @@ class _Staging:
         for parent, lines in self._listed.items():
             self._draft.put(self._draft.page(parent).with_children(lines.items()))
         return brought | self._appended()
-
-    def _ensure_root(self) -> None:
-        if not self._draft.exists(ROOT):
-            self._draft.put(new_page(ROOT, "Memory"))
-            link_orphans(self._draft)
-            self._add(ROOT)
 
     def _made(self, document: Incoming) -> str:
         if not document.text.strip():
@@ -333,12 +329,9 @@ class _Staging:
                     self._draft.put(new_page(folder, title).stamped(self._draft.context.now()))
                 self._listed.setdefault(parent, {})[folder] = folder_line(title, below)
                 self._add(folder)
-            if not self._is_piece(folder):
+            if self._draft.page(folder).piece is None:
                 parent = folder
         self._listed.setdefault(parent, {})[path] = line
-
-    def _is_piece(self, path: str) -> bool:
-        return self._draft.page(path).piece is not None
 
     def _add(self, path: str) -> None:
         self._there.add(path)

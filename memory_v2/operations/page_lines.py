@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -13,24 +14,42 @@ from memory_v2.models.offline.grouping import told_again
 from memory_v2.models.offline.naming import is_of_subjects, subjects
 from memory_v2.operations.draft import Draft
 from memory_v2.storage.history import History, HistoryDamaged
+from memory_v2.text.words import words
+from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import ChildLink, Page, opening, read_page
 from memory_v2.tree.path import ROOT, fold
-from memory_v2.tree.quoted import Quotable
 
 Line: TypeAlias = tuple[Page, ChildLink]
 """A page that lists another one, and the line."""
 
+_CLAUSE_END = re.compile(r"[;；…]|:(?=\s)")
 MAX_REVISIONS = 1_000
 """How many revisions of pages whose lines may be out of date a check reads, the newest ones."""
+
+
+class Quotable:
+    """The words of a page's text, in order, of which the line by which it is listed may quote whole clauses."""
+
+    def __init__(self, text: str) -> None:
+        self._words = f" {' '.join(words(readable(text)))} "
+
+    def lacks(self, line: str) -> list[str]:
+        """The clauses of a line that do not stand in the text word for word, each as its words."""
+        clauses = (" ".join(words(clause)) for clause in _CLAUSE_END.split(readable(line)))
+        return [clause for clause in clauses if clause and f" {clause} " not in self._words]
+
+    def has(self, clause: str) -> bool:
+        """Whether the words of a clause stand in the text, one after the other."""
+        return f" {clause} " in self._words
 
 
 def tell_changed(draft: Draft, graph: Graph, before: Page, after: Page, grown: bool) -> None:
     """Stages the lines of a page that quote what stood on it and is gone; what another page has now was only moved.
     With `grown`, also those that the program has told of a page that has twice as much now, and those that were its
     opening, which is another one now."""
-    now, has_grown = Quotable.of(after.body), grown and _grown(before, after)
+    now, has_grown = Quotable(after.body), grown and _grown(before, after)
     was_opening, is_opening = opening(before.blocks), opening(after.blocks)
     for above, link in _listing(draft, graph, after.path):
         quotes_opening, lacking = link.description == was_opening, now.lacks(link.description)
@@ -54,8 +73,8 @@ def _grown(before: Page, after: Page) -> bool:
 
 def _is_gone(draft: Draft, lacking: Sequence[str], before: Page, but: Collection[str]) -> bool:
     """Whether one of the clauses that a page lacks stood on it, and stands on no other page that is staged."""
-    was = Quotable.of(before.body)
-    elsewhere = [Quotable.of(page.body) for path, page in draft.staged.items() if page and path not in but]
+    was = Quotable(before.body)
+    elsewhere = [Quotable(page.body) for path, page in draft.staged.items() if page and path not in but]
     return any(was.has(clause) and not any(text.has(clause) for text in elsewhere) for clause in lacking)
 
 
@@ -76,11 +95,11 @@ def outdated_lines(history: History, pages: Mapping[str, Page], graph: Graph) ->
                 listed.setdefault(path, []).append((above, link))
     lacking: dict[str, dict[str, list[Line]]] = {}
     for path, lines in listed.items():
-        now, clauses = Quotable.of(pages[path].body), dict[str, list[Line]]()
+        now, clauses = Quotable(pages[path].body), dict[str, list[Line]]()
         for line in lines:
             for clause in now.lacks(line[1].description):
                 clauses.setdefault(clause, []).append(line)
-        below = [Quotable.of(pages[child].body) for child in graph.below(path) if clauses and child in pages]
+        below = [Quotable(pages[child].body) for child in graph.below(path) if clauses and child in pages]
         clauses = {clause: told for clause, told in clauses.items() if not any(text.has(clause) for text in below)}
         if clauses:
             lacking[path] = clauses
@@ -91,7 +110,7 @@ def outdated_lines(history: History, pages: Mapping[str, Page], graph: Graph) ->
         for revision in islice(touching, MAX_REVISIONS):
             for change in history.difference(history.before(revision.id), revision.id):
                 if change.before and (gone := lacking.get(change.path)):
-                    was = Quotable.of(read_page(change.path, change.before).body)
+                    was = Quotable(read_page(change.path, change.before).body)
                     if lines := [line for clause in gone if was.has(clause) for line in gone[clause]]:
                         found[change.path] = list(dict.fromkeys(lines))
                         del lacking[change.path]

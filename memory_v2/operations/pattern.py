@@ -6,9 +6,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 
-from memory_v2.errors import InvalidPattern, StorageError, Unreadable
+from memory_v2.errors import InvalidPattern, StorageError
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.results import SearchResult
@@ -27,24 +26,13 @@ def matching_results(context: Context, pattern: str, limit: int, where: SearchFi
     """The first lines that match, each as a result, the root's first, then by path. Pages that cannot be read are left
     out. Raises `InvalidPattern` if the pattern is none, or takes too long."""
     draft = Draft(context)
-    pages = list(_pages(draft, where))
+    paths = (node.path for node in draft.graph().nodes if where.pages is None or node.path in where.pages)
+    pages = [page for path in paths if (page := draft.find_readable(path))]
     most = limit if where.is_of_whole_pages else limit * SPARE
     found = matches(pattern, [readable(page.body).removeprefix(BYTE_ORDER_MARK) for page in pages], most)
     results = (_result(context, pages[number], line + 1) for number, line in found)
     admitted = (result for result in results if where.has(result.path, result.date, result.source))
     return [one for one, _ in zip(admitted, range(limit), strict=False)]
-
-
-def _pages(draft: Draft, where: SearchFilter) -> Iterator[Page]:
-    for node in draft.graph().nodes:
-        if where.pages is not None and node.path not in where.pages:
-            continue
-        try:
-            page = draft.find(node.path)
-        except Unreadable:
-            continue
-        if page is not None:
-            yield page
 
 
 def matches(pattern: str, texts: list[str], most: int) -> list[tuple[int, int]]:

@@ -176,5 +176,4 @@ def _link_and_split(context: Context, pending: PendingSplits) -> Result:
     if context.note.operation.endswith(LEFT):
         link_orphans(draft)
     change = commit(draft)
-    splits, problem = split_overgrown(context, pending.pages)
-    return Result(ROOT, (change,) if change else ()).with_splits(splits, problem)
+    return Result(ROOT, (change,) if change else ()).with_splits(*split_overgrown(context, pending.pages))

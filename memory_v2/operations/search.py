@@ -8,7 +8,7 @@ from datetime import date
 from itertools import chain, islice
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.errors import InvalidSetting, Unreadable
+from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import EntryHit, EntrySearch, Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import corrected
@@ -161,10 +161,7 @@ def _admitted(draft: Draft, where: SearchFilter, found: list[Hit]) -> list[Hit]:
 
 def _source(draft: Draft, path: str, line: int) -> str:
     """The name of the source of a line; empty if the page is gone meanwhile, or cannot be read."""
-    try:
-        page = draft.find(path)
-    except Unreadable:
-        return ""
+    page = draft.find_readable(path)
     return readable(source_at(page, line).name) if page else ""
 
 

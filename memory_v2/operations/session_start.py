@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -216,15 +216,10 @@ def _about(project: str, storage: MemoryStorage, root: str) -> list[str]:
     if not wanted:
         return []
     paths = [path for path in storage.list_files() if path != ROOT]
-    described = set(_described(root, wanted))
+    lines = (line for line in part(root)[1].splitlines() if wanted <= _words(line))
+    described = {listed[1].strip() for line in lines if (listed := CHILD_LINK.match(line))}
     found = [path for path in paths if wanted <= _words(path) or path in described]
     return sorted(found, key=lambda path: (_words(path.split("/")[-1]) != wanted, path.count("/"), path))[:MOST_PAGES]
-
-
-def _described(root: str, wanted: set[str]) -> Iterator[str]:
-    for line in part(root)[1].splitlines():
-        if (listed := CHILD_LINK.match(line)) and wanted <= _words(line):
-            yield listed[1].strip()
 
 
 def _cut(text: str, room: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from memory_v2.agent.loop import Decision, decide
-from memory_v2.errors import SilicaError, Unreadable
+from memory_v2.errors import SilicaError
 from memory_v2.models.base import Model
 from memory_v2.models.briefs import PageView, SplitBrief
 from memory_v2.models.offline.describing import describe_page
@@ -99,10 +99,7 @@ def _is_piece(draft: Draft, path: str) -> bool:
 def _listed_page(draft: Draft, target: str) -> Page | None:
     """The page that a link leads to, if it can be read."""
     path = draft.context.index.graph().taken.page(target)
-    try:
-        return draft.find(path) if path else None
-    except Unreadable:
-        return None
+    return draft.find_readable(path) if path else None
 
 
 def _check_lossless(draft: Draft, path: str) -> None:
@@ -130,7 +127,7 @@ def _cut_large_blocks(draft: Draft, path: str) -> list[str]:
     threshold = draft.context.threshold
     made: list[str] = []
     blocks = list(page.blocks)
-    large = [n for n, block in enumerate(blocks) if block.kind != "piece" and too_large(block, threshold)]
+    large = [n for n, block in enumerate(blocks) if block.kind != "piece" and block.size > threshold - ROOM]
     days = headed_days(blocks) if large else []
     for position in large:
         block = blocks[position]
@@ -176,11 +173,6 @@ ROOM = 1_000
 GROUP = 24
 """How many pieces are listed on one page when there are more than `MAX_CHILDREN`, with room left below that limit."""
 _TIMED = re.compile(rf"^[^\w\r\n]*+(?:({DAY})[T ])?([01]?\d|2[0-3]):([0-5]\d)(?!\d)", re.M)
-
-
-def too_large(block: Block, threshold: int) -> bool:
-    """Whether the block is too large for a page."""
-    return block.size > threshold - ROOM
 
 
 def times_of(block: Block, path: str) -> str:

@@ -175,7 +175,7 @@ def asks_when(query: str) -> bool:
 def covers(span: Span) -> str:
     """`span` for people to read, in whole months if it crosses months: "8–25 May 2023", "May–July 2023"."""
     start, end = span.start, span.end
-    first, last = _NAMES[start.month - 1], _NAMES[end.month - 1]
+    first, last = MONTHS[start.month - 1], MONTHS[end.month - 1]
     if start == end:
         return f"{start.day} {first} {start.year}"
     if (start.month, start.day, end.month, end.day) == (1, 1, 12, 31):
@@ -188,8 +188,8 @@ def covers(span: Span) -> str:
     return f"{first} {start.year}" if whole else f"{start.day}–{end.day} {first} {start.year}"
 
 
-_NAMES = ["January", "February", "March", "April", "May", "June", "July"]
-_NAMES += ["August", "September", "October", "November", "December"]
+MONTHS = ["January", "February", "March", "April", "May", "June", "July"]
+MONTHS += ["August", "September", "October", "November", "December"]
 # Names and usual abbreviations in English, Spanish, Portuguese, French, German and Italian, without accents.
 _MONTHS = {
     name: number

@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 
-from memory_v2.text.dates import Span, find_dates, is_month, leading_date
+from memory_v2.text.dates import MONTHS, Span, find_dates, is_month, leading_date
 from memory_v2.text.lists import happened, stopwords
 from memory_v2.text.words import unaccented, words
 
@@ -96,11 +96,8 @@ def spoken_of(span: Span) -> str:
     if (start.month, start.day, end.month, end.day) == (1, 1, 12, 31) and start.year == end.year:
         return str(start.year)
     if span.granularity == "month" and start.day == 1 and (end + timedelta(days=1)).day == 1:
-        return f"{_MONTHS[start.month - 1]} {start.year}"
+        return f"{MONTHS[start.month - 1][:3]} {start.year}"
     return f"{start} to {end}"
-
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 _DAYS = {

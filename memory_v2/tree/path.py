@@ -228,7 +228,13 @@ def file_problem(name: str) -> str | None:
     if not name.endswith(SUFFIX):
         return f"the name of a page ends in {SUFFIX!r}, in lower case"
     path = name.removesuffix(SUFFIX)
-    return None if _is_page_path(path) else _broken_rule(path)
+    if _is_page_path(path):
+        return None
+    try:
+        page_path(path)
+    except InvalidPath as error:
+        return str(error)
+    return "its name is not in Unicode NFC, as names that a Mac has written may be; type the name anew"
 
 
 def part_clashes(pages: dict[str, Any]) -> list[tuple[str, str]]:
@@ -241,14 +247,6 @@ def part_clashes(pages: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 _is_page_path = lru_cache(maxsize=1 << 20)(is_page_path)  # every walk asks for the same names: 0.1 µs, not 7
-
-
-def _broken_rule(path: str) -> str:
-    try:
-        page_path(path)
-    except InvalidPath as error:
-        return str(error)
-    return "its name is not in Unicode NFC, as names that a Mac has written may be; type the name anew"
 
 
 def _case_clashes(paths: Collection[str]) -> dict[str, str]:

@@ -69,7 +69,7 @@ NO_SOURCE = Source()
 def is_source_line(block: Block) -> bool:
     """Whether a block is a line of the program's that says where the text above it came from, or when it was said. It
     stays with the block in front of it."""
-    return block.kind == "paragraph" and read_source_line(block) is not None
+    return read_source_line(block) is not None
 
 
 def read_source_line(block: Block) -> Source | None:
@@ -121,8 +121,5 @@ def text_lines(blocks: Sequence[Block]) -> set[int]:
 
 
 def _matched(block: Block) -> re.Match[str] | None:
-    return _LINE.fullmatch(block.content) if _may_be_one(block) else None
-
-
-def _may_be_one(block: Block) -> bool:
-    return block.kind == "paragraph" and block.text.startswith("*S")
+    may_be_one = block.kind == "paragraph" and block.text.startswith("*S")
+    return _LINE.fullmatch(block.content) if may_be_one else None

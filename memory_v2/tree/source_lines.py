@@ -53,13 +53,7 @@ def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
     brings with it is for that text."""
     if not source and not any(map(is_source_line, (*before, *page.blocks))):
         return page
-    return _rendered(page, before, lambda _: source)
-
-
-def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
-    """The page, changed from these blocks, with a line for each text that is new on it; `source_of` tells the source of
-    a new block."""
-    return _rendered(page, before, source_of)
+    return signed_each(page, before, lambda _: source)
 
 
 def gathered(page: Page, others: Sequence[Page]) -> Page:
@@ -70,7 +64,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
-    made = _rendered(_without_respelled(page, before), before, lambda _: NO_SOURCE)
+    made = signed_each(_without_respelled(page, before), before, lambda _: NO_SOURCE)
     return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
 
 
@@ -168,8 +162,9 @@ def _without_source(page: Page) -> str:
     return "".join(line for line in lines if not ((found := PROPERTY.match(line)) and found[1] in (SOURCE, DATE)))
 
 
-def _rendered(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
-    """The page with its lines made again; `source_of` tells the source of what is new on it."""
+def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
+    """The page, changed from these blocks, with its lines made again, and one for each text that is new on it;
+    `source_of` tells the source of a new block."""
     origins = _origins(before, page.blocks)
     lines = {n: place for place, n in enumerate(origins) if n and is_source_line(before[n - 1])}
     placed = _placed(page, _texts(_told(page, before, origins, source_of)), lines)

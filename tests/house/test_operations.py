@@ -17,7 +17,6 @@ from memory_v2.operations.operation import info
 from memory_v2.storage.volatile import VolatileStorage
 from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 
-WAYS = ("run", "run_on_storage", "run_on_entries")
 NO_OPERATIONS = {"open", "recover", "with_model", "rehearse", "check", "import_batch", "running", "cancel", "traces"}
 NO_OPERATIONS |= {"trace", "replay", "close", "pick_up", "waiting"}
 METHODS = [
@@ -38,8 +37,8 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Callable[..., Any], di
         given = dict(list(bound.items())[1:])
         calls.append((operation, asdict(given["asked"]) if is_dataclass(given.get("asked")) else given))
 
-    for way in WAYS:
-        monkeypatch.setattr(Engine, way, call)
+    monkeypatch.setattr(Engine, "run", call)
+    monkeypatch.setattr(Engine, "run_on", lambda engine, _, *args, **kwargs: call(engine, *args, **kwargs))
     return calls
 
 
