@@ -2,7 +2,7 @@
 
 A sentence is written, offline, into a memory of 30 pages that is open and warm; then it is searched for. Counted are
 the source files of the package that were entered, the pages that were read, the locks in the order in which they were
-first taken, the flushes and the files that were made. It runs on older checkouts too: `PYTHONPATH=<checkout> python
+first taken, and the flushes. It runs on older checkouts too: `PYTHONPATH=<checkout> python
 bench/anatomy.py`.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -33,14 +32,10 @@ class Count:
 
     def __init__(self, folder: Path) -> None:
         self._folder = str(folder)
-        self._before = {str(file) for file in folder.rglob("*")}
-        self._thread = threading.get_ident()
         self.files: set[str] = set()
-        self.calls = 0
         self.reads: Counter[str] = Counter()
         self.locks: Counter[str] = Counter()
         self.flushes: Counter[str] = Counter()
-        self.made: Counter[str] = Counter()
 
     def profile(self, frame: Any, event: str, _: object) -> None:
         """See `sys.setprofile`."""
@@ -48,22 +43,11 @@ class Count:
             return
         file, name, told = frame.f_code.co_filename, frame.f_code.co_name, frame.f_locals
         self.files.add(file)
-        self.calls += 1
         owner = type(told["self"]).__name__ if "self" in told else ""
         if owner == "LocalStorage" and name == "read":
             self.reads[told["path"]] += 1
         elif name == "transaction":
             self.locks["index: a transaction of SQLite"] += 1
-
-    def opened(self, real: Callable[..., int]) -> Callable[..., int]:
-        """Counts the files that `os.open` makes."""
-
-        def counted(path: Any, flags: int, *args: Any, **named: Any) -> int:
-            if flags & os.O_CREAT and self._folder in os.fsdecode(path) and not os.path.lexists(path):
-                self.made[self._kind(os.fsdecode(path))] += 1
-            return real(path, flags, *args, **named)
-
-        return counted
 
     def flushed(self, real: Callable[[Any], None]) -> Callable[[Any], None]:
         """Counts `os.fsync`."""
@@ -94,10 +78,6 @@ class Count:
         inside = parts[1].partition(".")[0] if len(parts) > 1 else ""
         return inside if inside in ("history", "pending", "traces") else "metadata"
 
-    def left(self, folder: Path) -> int:
-        """How many files are there that were not there when it began."""
-        return len([file for file in folder.rglob("*") if file.is_file() and str(file) not in self._before])
-
 
 def main() -> None:
     """Prints the table."""
@@ -115,14 +95,14 @@ def main() -> None:
         for name, act in (("write", partial(memory.write, SENTENCE)), ("search", partial(memory.search, SENTENCE))):
             count = Count(folder)
             _counted(act, count)
-            print(f"\none {name}")
-            print(f"{'files of the package entered':34}{len(count.files):6}")
-            print(f"{'calls of its functions':34}{count.calls:6}")
-            print(f"{'reads of pages (storage.read)':34}{count.reads.total():6}  {_told(count.reads)}")
-            print(f"{'locks, in the order first taken':34}{count.locks.total():6}  {_told(count.locks)}")
-            print(f"{'flushes (os.fsync)':34}{count.flushes.total():6}  {_told(count.flushes)}")
-            print(f"{'files made (os.open)':34}{count.made.total():6}  {_told(count.made)}")
-            print(f"{'files that stay':34}{count.left(folder):6}")
+            rows = {
+                "reads of pages": count.reads,
+                "locks, in the order first taken": count.locks,
+                "flushes": count.flushes,
+            }
+            print(f"\none {name}\n{'files of the package entered':34}{len(count.files):6}")
+            for row, counted in rows.items():
+                print(f"{row:34}{counted.total():6}  {_told(counted)}")
         memory.close()
 
 
@@ -130,7 +110,6 @@ def _counted(act: Callable[[], object], count: Count) -> None:
     from filelock import BaseFileLock
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(os, "open", count.opened(os.open)))
         stack.enter_context(patch.object(os, "fsync", count.flushed(os.fsync)))
         stack.enter_context(patch.object(BaseFileLock, "acquire", count.locked(BaseFileLock.acquire)))
         sys.setprofile(count.profile)

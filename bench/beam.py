@@ -15,40 +15,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import accumulate, groupby
+from itertools import groupby
+from operator import itemgetter
 
 from bench.data import load as load_data
-from bench.searching import Passages, Watch, full_text, grep, index_figures, new_memory, pages_of
+from bench.searching import (
+    FLAT,
+    Passages,
+    Shown,
+    Watch,
+    full_text,
+    grep,
+    index_figures,
+    new_memory,
+    of_memory,
+    pages_of,
+    shown,
+    shown_of,
+)
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.text.words import tokens
 
 CHATS = tuple("12345678")
 DEPTHS = (10, 50)
 DEEP = 300
 """How many hits are asked for: several may show the same message."""
-FLAT = 1 << 30
-"""The threshold of a page that is never split, in bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message as it is written, and the day of its session."""
-
-    text: str
-    day: date
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat, and its questions, each with the numbers of the messages that it is about."""
+    """A chat: its messages as they are written, each with the day of its session; and its questions, each with the
+    numbers of the messages that it is about."""
 
-    messages: Sequence[Message]
+    messages: Sequence[tuple[str, date]]
     questions: Sequence[tuple[str, frozenset[int]]]
 
-
-Search = Callable[[str], Sequence[tuple[int, int]]]
-"""Finds messages, best first, each with the tokens that were read to come to it."""
+    @property
+    def texts(self) -> list[str]:
+        """The messages without their days."""
+        return [text for text, _ in self.messages]
 
 
 def main() -> None:
@@ -65,7 +70,7 @@ def main() -> None:
         times[search] = watch.figures()
     index = {f"chat {name}": index_figures(pages_of(memory)) for name, memory in memories.items()}
     lost = {
-        f"chat {name}": {"messages": len(chat.messages), "lost": passages(memories[name], chat).lost()}
+        f"chat {name}": {"messages": len(chat.messages), "lost": Passages(memories[name], chat.texts).lost()}
         for name, chat in chats.items()
     }
     report(
@@ -83,7 +88,7 @@ def load(name: str) -> Chat:
         said = [one for turn in batch["turns"] for one in turn]
         day = datetime.strptime(said[0]["time_anchor"], "%B-%d-%Y").date()
         for message in said:
-            messages[message["id"]] = Message(f"{message['role'].title()}: {message['content']}", day)
+            messages[message["id"]] = f"{message['role'].title()}: {message['content']}", day
     number_of = {given: number for number, given in enumerate(messages)}
     asked = load_data(f"{folder}/probing_questions.json")
     questions = (
@@ -100,64 +105,37 @@ def load(name: str) -> Chat:
 def grown(chat: Chat) -> Memory:
     """The memory after every message was written to it."""
     memory = new_memory()
-    for message in chat.messages:
-        memory.write(message.text, date=message.day)
+    for text, day in chat.messages:
+        memory.write(text, date=day)
     return memory
 
 
 def flat(chat: Chat) -> Memory:
     """A memory of one page that has all messages."""
     memory = new_memory(threshold=FLAT)
-    for day, messages in groupby(chat.messages, lambda message: message.day):
-        memory.write("\n\n".join(message.text for message in messages), "memory", "append", date=day)
+    for day, messages in groupby(chat.messages, itemgetter(1)):
+        memory.write("\n\n".join(text for text, _ in messages), "memory", "append", date=day)
     return memory
 
 
-def measure(chat: Chat, search: Search) -> Iterator[Figures]:
+def measure(chat: Chat, search: Shown) -> Iterator[Figures]:
     """A row for each question."""
     for question, about in chat.questions:
-        found: dict[int, int] = {}
-        for number, read in search(question):
-            found.setdefault(number, read)
+        found = search(question)
         order = list(found)
         row: dict[str, float] = {f"@{depth}": len(about & {*order[:depth]}) / len(about) for depth in DEPTHS}
         yield {**row, "tokens": found[order[: min(DEPTHS)][-1]] if order else 0}
 
 
-def of_memory(memory: Memory, chat: Chat) -> Search:
-    """The messages whose lines the hits of a memory show."""
-    shown_by = passages(memory, chat).shown_by
-
-    def search(question: str) -> list[tuple[int, int]]:
-        found, read = [], 0
-        for result in memory.search(question, DEEP):
-            read += tokens(result.excerpt)
-            found += [(number, read) for number in shown_by(result)]
-        return found
-
-    return search
+def _of_memory(chat: Chat, memory: Memory) -> Shown:
+    return shown(of_memory(memory, DEEP), Passages(memory, chat.texts).shown_by)
 
 
-def passages(memory: Memory, chat: Chat) -> Passages:
-    """Where the messages of a chat stand in a memory."""
-    return Passages(memory, [message.text for message in chat.messages])
-
-
-def of_texts(found: Callable[[str, int], list[int]], chat: Chat) -> Search:
-    """The messages that are found as texts."""
-
-    def search(question: str) -> list[tuple[int, int]]:
-        numbers = found(question, max(DEPTHS))
-        return list(zip(numbers, accumulate(tokens(chat.messages[number].text) for number in numbers), strict=True))
-
-    return search
-
-
-SEARCHES: Mapping[str, Callable[[Chat, Memory], Search]] = {
-    "memory": lambda chat, memory: of_memory(memory, chat),
-    "flat list": lambda chat, _: of_memory(flat(chat), chat),
-    "FTS5 over messages": lambda chat, _: of_texts(full_text([message.text for message in chat.messages]), chat),
-    "grep over messages": lambda chat, _: of_texts(grep([message.text for message in chat.messages]), chat),
+SEARCHES: Mapping[str, Callable[[Chat, Memory], Shown]] = {
+    "memory": _of_memory,
+    "flat list": lambda chat, _: _of_memory(chat, flat(chat)),
+    "FTS5 over messages": lambda chat, _: shown_of(full_text, chat.texts, max(DEPTHS)),
+    "grep over messages": lambda chat, _: shown_of(grep, chat.texts, max(DEPTHS)),
 }
 
 

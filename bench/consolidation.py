@@ -12,21 +12,29 @@ the facts, which know no newest.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bench.data import load
-from bench.searching import Watch, full_text, grep, index_figures, memory_of, new_memory, pages_of
+from bench.searching import (
+    Search,
+    Watch,
+    a_text,
+    full_text,
+    grep,
+    index_figures,
+    memory_of,
+    new_memory,
+    of_memory,
+    of_texts,
+    pages_of,
+)
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.text.words import words
 
 AT_A_TIME = 100
 DEPTH = 10
-
-Search = Callable[[str], Sequence[str]]
-"""Finds what answers a question, best first, as it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +54,12 @@ def main() -> None:
     index: dict[str, Figures] = {}
     for given in load_facts():
         memory = written(given)
+        facts = list(map(a_text, given.facts))
         searches = {
-            "memory": of_memory(memory),
-            "flat list": of_memory(flat(given)),
-            "FTS5": of_texts(full_text(given.facts), given.facts),
-            "grep": of_texts(grep(given.facts), given.facts),
+            "memory": of_memory(memory, DEPTH),
+            "flat list": of_memory(flat(given), DEPTH),
+            "FTS5": of_texts(full_text, facts, DEPTH),
+            "grep": of_texts(grep, facts, DEPTH),
         }
         for name, search in searches.items():
             watch = Watch()
@@ -62,14 +71,13 @@ def main() -> None:
 
 def load_facts() -> list[Facts]:
     """The single-hop lists of FactConsolidation."""
-    return [_facts(given) for given in load("factconsolidation/factconsolidation_sh_dev.json")]
-
-
-def _facts(given: dict[str, Any]) -> Facts:
-    lines = tuple(line for line in given["context"].splitlines() if re.match(r"\d+\. ", line))
-    questions = zip(given["questions"], given["answers"], strict=True)
-    name = str(given["metadata"].get("source") or f"{len(lines)} facts")
-    return Facts(name, lines, tuple((question, tuple(answers)) for question, answers in questions))
+    found = []
+    for given in load("factconsolidation/factconsolidation_sh_dev.json"):
+        lines = tuple(line for line in given["context"].splitlines() if re.match(r"\d+\. ", line))
+        questions = zip(given["questions"], map(tuple, given["answers"]), strict=True)
+        name = str(given["metadata"].get("source") or f"{len(lines)} facts")
+        found.append(Facts(name, lines, tuple(questions)))
+    return found
 
 
 def written(given: Facts) -> Memory:
@@ -85,21 +93,11 @@ def flat(given: Facts) -> Memory:
     return memory_of({"memory": "# Facts\n\n" + "\n".join(given.facts) + "\n"})
 
 
-def of_memory(memory: Memory) -> Search:
-    """What the hits of a memory show."""
-    return lambda question: [result.excerpt for result in memory.search(question, DEPTH)]
-
-
-def of_texts(found: Callable[[str, int], list[int]], texts: Sequence[str]) -> Search:
-    """What is found as a text."""
-    return lambda question: [texts[number] for number in found(question, DEPTH)]
-
-
 def measure(given: Facts, search: Search) -> Figures:
     """How often the first hit shows the answer, and one of ten an older fact."""
     newest, old = [], []
     for question, answers in given.questions:
-        shown = search(question)
+        shown = [hit.excerpt for hit in search(question)]
         newest.append(any(answer.casefold() in shown[0].casefold() for answer in answers) if shown else False)
         if before := set(overridden(given.facts, question, answers)):
             old.append(any(fact in one for fact in before for one in shown))

@@ -48,33 +48,36 @@ class Decision:
         return self.requests[0].kind
 
     @property
-    def share(self) -> float:
-        """The tokens of all answers, relative to those of the new text of a write, or of the page of a split."""
+    def size(self) -> float:
+        """The tokens of the new text of a write, or of the page of a split."""
         opening = self.requests[0].opening
-        return sum(request.tokens for request in self.requests) / _tokens(self.kind, opening)
+        if self.kind == "write" and (found := _NEW_TEXT.search(opening)):
+            return len(_MARK.sub("", found[1])) / 4
+        return int(found[1].replace(",", "")) / 4 if (found := _PAGE.search(opening)) else 0.0
+
+    @property
+    def share(self) -> float:
+        """The tokens of all answers, relative to the size."""
+        return sum(request.tokens for request in self.requests) / self.size
 
 
 def main() -> None:
     """Prints the figures."""
     decisions = list(read())
     print(f"{len(decisions)} decisions in {sum(len(d.requests) for d in decisions)} requests, from {FOLDER.name}/")
-    found = {name: values for name, values in rows(decisions) if values}
-    print(
-        table(
-            {name: {"median": median(values), "most": max(values), "n": len(values)} for name, values in found.items()}
-        )
-    )
+    figures = {
+        name: {"median": median(values), "most": max(values), "n": len(values)}
+        for name, values in rows(decisions)
+        if values
+    }
+    print(table(figures))
 
 
 def rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, list[float]]]:
     """The name, with its goal, and the values of each figure."""
 
     def of(kind: str, figure: Callable[[Decision], float], least: int = 0) -> list[float]:
-        return [
-            figure(d)
-            for d in decisions
-            if d.kind == kind and (not least or _tokens(kind, d.requests[0].opening) > least)
-        ]
+        return [figure(d) for d in decisions if d.kind == kind and (not least or d.size > least)]
 
     yield "turns of a write (≤ 1)", of("write", lambda d: len(d.requests))
     yield "turns of a search (≤ 2)", of("search", lambda d: len(d.requests))
@@ -103,13 +106,6 @@ def _requests(interactions: Iterable[Mapping[str, Any]]) -> Iterator[Request]:
         usage = answer["usage"]
         if kind:
             yield Request(kind, opening, usage.get("completion_tokens") or usage["output_tokens"])
-
-
-def _tokens(kind: str, opening: str) -> float:
-    """The tokens of the new text of a write, or of the page of a split."""
-    if kind == "write" and (found := _NEW_TEXT.search(opening)):
-        return len(_MARK.sub("", found[1])) / 4
-    return int(found[1].replace(",", "")) / 4 if (found := _PAGE.search(opening)) else 0.0
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from typing import TypeAlias
 
 from bench.data import data_file, data_folder, load
 from bench.notes import SOME_NOTE
+from bench.personas import PEOPLE
+from bench.searching import FLAT
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
 from memory_v2.storage.local.storage import LocalStorage
@@ -32,8 +34,6 @@ from memory_v2.text.dates import named_span
 from memory_v2.tree.block import decode
 
 THRESHOLDS = (2_048, 10_240)
-WHOLE = 1 << 30
-"""The threshold of a page that is never split, in bytes."""
 MOST = 0.4
 """How large what must stay whole may be, as a share of the threshold."""
 NOW = datetime(2026, 11, 15, 9, tzinfo=UTC)
@@ -50,11 +50,9 @@ _LED = re.compile(r"[ \t]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|>|```|~~~|\|)")
 
 def main() -> None:
     """Prints the figures for notes and personas, at each threshold."""
-    arguments = parser("What splitting does to real notes.")
-    arguments.add_argument("--folder", action="append", help="only these folders of notes; no personas")
-    chosen = arguments.parse_args()
+    chosen = parser("What splitting does to real notes.").parse_args()
     tables = {}
-    for name, pages in corpora(chosen.folder):
+    for name, pages in corpora():
         for threshold in THRESHOLDS:
             figures: Counter[str] = Counter()
             for place, told in pages:
@@ -69,25 +67,21 @@ def _row(figures: Counter[str]) -> Figures:
     return {name: figures[name] for name in names}
 
 
-def corpora(folders: Sequence[str] | None) -> Iterator[tuple[str, list[tuple[str, Told]]]]:
+def corpora() -> Iterator[tuple[str, list[tuple[str, Told]]]]:
     """The pages to split, by corpus, each with its name."""
     data_file(SOME_NOTE)
     notes = data_folder() / "notes"
-    for folder in folders or sorted(path.name for path in notes.iterdir() if path.is_dir()):
+    for folder in sorted(path.name for path in notes.iterdir() if path.is_dir()):
         files = sorted((notes / folder).rglob("*.md"))
         documents = {str(file.relative_to(notes / folder)): _document(file) for file in files}
         pages: list[tuple[str, Told]] = [(name, [told]) for name, told in documents.items() if told[1].strip()]
         logs = sorted((told for told in documents.values() if told[0] and told[1].strip()), key=itemgetter(0))
         yield folder, [*pages, *([("its logs", logs)] if len(logs) > 1 else [])]
-    if not folders:
-        people = {name: load(f"personas/{name}.json")["texts"] for name in ("a", "c")}
-        yield (
-            "personas",
-            [
-                (name, [(date.fromisoformat(one["date"]), one["text"]) for one in texts])
-                for name, texts in people.items()
-            ],
-        )
+    people = [(name, load(f"personas/{name}.json")["texts"]) for name in PEOPLE]
+    yield (
+        "personas",
+        [(name, [(date.fromisoformat(one["date"]), one["text"]) for one in texts]) for name, texts in people],
+    )
 
 
 def _document(file: Path) -> tuple[date | None, str]:
@@ -98,8 +92,8 @@ def _document(file: Path) -> tuple[date | None, str]:
 def divided(name: str, told: Told, threshold: int) -> Counter[str]:
     """What became of a page that is split at this threshold, beside one that is not. Prints what is wrong."""
     with tempfile.TemporaryDirectory() as before, tempfile.TemporaryDirectory() as after:
-        whole, split = _grown(Path(before), told, WHOLE), _grown(Path(after), told, threshold)
-        pages = {path: _filled(decode(split.storage.read(path).data)) for path in _paths(split)}
+        whole, split = _grown(Path(before), told, FLAT), _grown(Path(after), told, threshold)
+        pages = {path: _filled(decode(split.storage.read(path).data)) for path in split.storage.list_files()}
         figures = Counter({"pages": 1, "split": int(len(pages) > 2), "children": len(pages) - 2})
         for kind, unit in (one for _, text in told for one in units(text.replace("\r\n", "\n"))):
             if len(unit.encode()) > MOST * threshold:
@@ -136,10 +130,6 @@ def _grown(folder: Path, told: Told, threshold: int) -> Memory:
         memory.write(text, "notes", "append", date=said)
     day = None
     return memory
-
-
-def _paths(memory: Memory) -> list[str]:
-    return [page.path for page in memory.list_files()]
 
 
 def units(text: str) -> Iterator[tuple[str, str]]:
@@ -196,7 +186,7 @@ def _days(memory: Memory) -> dict[str, set[date | None]]:
 def _titles(name: str, memory: Memory) -> Counter[str]:
     """The pages that are named for a time, and those of them that hold what was said at another."""
     figures: Counter[str] = Counter()
-    for path in _paths(memory):
+    for path in memory.storage.list_files():
         span = next((span for part in reversed(path.split("/")) if (span := named_span(part))), None)
         if span is None:
             continue

@@ -47,11 +47,6 @@ class Document:
         """The title of its front matter, else its first heading; empty if it has neither."""
         if (front := _FRONT_MATTER.match(self.text)) and (named := re.search(r"^title:[ \t]*(\S.*)$", front[1], re.M)):
             return named[1].strip().strip("\"'")
-        return self.heading
-
-    @cached_property
-    def heading(self) -> str:
-        """The words of its first heading; empty if it has none."""
         found = _HEADING.search(_CODE.sub("", _FRONT_MATTER.sub("", self.text)))
         return (found[1] or found[2]) if found else ""
 

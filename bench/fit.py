@@ -1,19 +1,17 @@
-"""Fits the weights of the ranking: `python -m bench.fit [--dense] [--cache FOLDER]`.
+"""Fits the weights of the ranking: `python -m bench.fit [--dense]`.
 
-Of each question of each set, the signals of all candidates are told once (and kept in the folder, if one is named);
-all that follows is arithmetic. Printed are, for each set: the recall at its depth with the weights that the product
-has; with weights fitted on all sets together; with weights fitted on all *other* sets, which is the figure that counts;
-and, with the product's weights, without each signal in turn. A signal stays if leaving it out costs more than .005 on
-two sets. What an older version of an answer tells is left out: `index.versions` puts versions in order afterwards.
+Of each question of each set, the signals of all candidates are told once; all that follows is arithmetic. Printed are,
+for each set: the recall at its depth with the weights that the product has; with weights fitted on all sets together;
+with weights fitted on all *other* sets, which is the figure that counts; and, with the product's weights, without each
+signal in turn. A signal stays if leaving it out costs more than .005 on two sets. What an older version of an answer
+tells is left out: `index.versions` puts versions in order afterwards.
 
 The weights are fitted as a softmax over the candidates of each question; each set counts the same.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
@@ -36,12 +34,10 @@ Cases: TypeAlias = Mapping[str, Sequence[Case]]
 
 def main() -> None:
     """Prints the figures."""
-    arguments = parser("Fits the weights of the ranking.")
-    arguments.add_argument("--dense", action="store_true", help="by meaning too, with the extra of that name")
-    arguments.add_argument("--cache", type=Path, help="a folder in which the signals are kept")
+    arguments = parser("Fits the weights of the ranking.", dense=True)
     arguments.add_argument("--only", choices=SETS, action="append", help="this set, and no other")
     chosen = arguments.parse_args()
-    cases = {name: cases_of(name, chosen.dense, chosen.cache) for name in chosen.only or SETS}
+    cases = {name: list(SETS[name].cases(chosen.dense)) for name in chosen.only or SETS}
     product = np.array(list(QUESTION.values()))
     rows = {"the product": recall(cases, product)}
     fitted = fit(cases, product)
@@ -56,19 +52,6 @@ def main() -> None:
         rows[f"without {name}"] = recall(cases, np.where(np.arange(len(NAMES)) == number, 0.0, product))
     weights = {name: {"product": QUESTION[name], "fitted": float(fitted[n])} for n, name in enumerate(NAMES)}
     report({"recall": rows, "weights": weights}, chosen.json)
-
-
-def cases_of(name: str, dense: bool, cache: Path | None) -> list[Case]:
-    """The questions of a set with the signals of their candidates, read from the cache if they are there."""
-    file = cache / f"{name}{'.dense' if dense else ''}.pickle" if cache else None
-    if file and file.is_file():
-        found: list[Case] = pickle.loads(file.read_bytes())
-        return found
-    cases = list(SETS[name].cases(dense))
-    if file:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(pickle.dumps(cases))
-    return cases
 
 
 def recall(cases: Cases, weights: Weights) -> Figures:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 from unittest import mock
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench import beam, changes, consolidation, links, locomo, notes, personas
 from bench.data import data_file, load, own_texts
-from bench.searching import memory_of
+from bench.searching import Passages, memory_of
 from memory_v2 import Memory
 from memory_v2.index import full_text
 from memory_v2.index.lookup import LookupResult, SemanticScores
@@ -80,6 +81,14 @@ def _keys(*keys: str) -> Shows:
     return lambda path, place: [key for key in keys if key in place.text]
 
 
+def _texts(passages: Passages, names: Sequence[str]) -> Shows:
+    return lambda path, place: [names[number] for number in passages.on(path, place.first_line, place.last_line)]
+
+
+def _answer(is_answer: Callable[[str, StoredPassage], bool]) -> Shows:
+    return lambda path, place: ["answer"] if is_answer(path, place) else []
+
+
 def _personas(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     for person in personas.people():
         yield (
@@ -94,21 +103,14 @@ def _changes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
         (pair["question"], pair["new_key"], [pair[kind] for kind in ("old_key", "mid_key") if pair.get(kind)])
         for pair in given["pairs"]
     ]
-    memory = changes.grown(changes.told(given), dense=dense)
+    memory = changes.grown(changes.facts_of(given), dense=dense)
     yield memory, [(question, [new], old, _keys(new, *old)) for question, new, old in keys]
 
 
 def _locomo(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     for conversation in locomo.load_locomo():
         memory = locomo.grown(conversation, locomo.by_session, dense)
-        turns = locomo.turn_places(memory, conversation)
-
-        def shows(
-            path: str, place: StoredPassage, turns: Mapping[tuple[str, int], locomo.Turn] = turns
-        ) -> Collection[str]:
-            lines = range(place.first_line, place.last_line + 1)
-            return [turn.id for line in lines if (turn := turns.get((path, line)))]
-
+        shows = _texts(locomo.passages(memory, conversation, locomo.by_session), [one.id for one in conversation.turns])
         asked = [one for one in conversation.questions if one.category != locomo.ADVERSARIAL]
         yield memory, [(one.text, one.evidence, (), shows) for one in asked]
 
@@ -117,11 +119,7 @@ def _beam(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     for name in beam.CHATS:
         chat = beam.load(name)
         memory = beam.grown(chat)
-        lines = beam.passages(memory, chat)
-
-        def shows(path: str, place: StoredPassage, lines: Any = lines) -> Collection[str]:
-            return [str(number) for number in lines.on(path, place.first_line, place.last_line)]
-
+        shows = _texts(Passages(memory, chat.texts), [*map(str, range(len(chat.messages)))])
         yield memory, [(question, [*map(str, about)], (), shows) for question, about in chat.questions]
 
 
@@ -145,30 +143,32 @@ def _consolidation(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
 def _notes(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     root = data_file(notes.SOME_NOTE).parents[2]
     for folder in sorted({asked.folder for asked in notes.QUESTIONS}):
-        asked = []
-        for one in notes.QUESTIONS:
-            lines = {(path, int(line)) for path, line, _ in (answer.split(":") for answer in one.answers)}
-
-            def shows(path: str, place: StoredPassage, lines: Collection[tuple[str, int]] = lines) -> list[str]:
-                shown = ((path, line) for line in range(place.first_line, place.last_line + 1))
-                return ["answer"] if any(line in lines for line in shown) else []
-
-            if one.folder == folder and one.answers:
-                asked.append((one.question, ["answer"], (), shows))
+        asked = [
+            (one.question, ["answer"], (), _answer(partial(_is_noted, one)))
+            for one in notes.QUESTIONS
+            if one.folder == folder and one.answers
+        ]
         yield memory_of(notes.pages_of(root / folder)), asked
+
+
+def _is_noted(asked: notes.Asked, path: str, place: StoredPassage) -> bool:
+    return notes.answers_in(asked, path, place.first_line, place.last_line)
 
 
 def _links(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
     texts = own_texts("links")
     for pages in (texts["pages"], links.crowded(texts["pages"])):
-        asked = []
-        for question, page, line in texts["two hops"] + texts["one hop"]:
+        yield (
+            memory_of(pages),
+            [
+                (question, ["answer"], (), _answer(partial(_is_linked, page, line)))
+                for question, page, line in texts["two hops"] + texts["one hop"]
+            ],
+        )
 
-            def shows(path: str, place: StoredPassage, page: str = page, line: str = line) -> list[str]:
-                return ["answer"] if path == page and line in place.text else []
 
-            asked.append((question, ["answer"], (), shows))
-        yield memory_of(pages), asked
+def _is_linked(page: str, line: str, path: str, place: StoredPassage) -> bool:
+    return path == page and line in place.text
 
 
 SETS: Mapping[str, Set] = {

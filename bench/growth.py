@@ -1,7 +1,7 @@
 """What the size of a memory costs: `python -m bench.growth --beside CHECKOUT`.
 
 Searches, reads, writes and undos in an open memory of more and more pages. Beside each time stands its ratio to that of
-the smallest size, and to a bare write of a flushed file of 4 KB, measured in between. Everything is offline.
+a bare write of a flushed file of 4 KB, measured in between. Everything is offline.
 
 Each size is measured in a process of its own; with `--beside`, another version's checkout is measured right before it,
 by this same file. The times of a busy machine say nothing; their ratios say a little.
@@ -17,11 +17,12 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from statistics import median
 
+from bench.tables import seconds, table
 from memory_v2 import Memory
 
 SIZES = (100, 1_000, 10_000)
@@ -37,8 +38,8 @@ WORDS = (
     "contract staging engineers blue key review garden ferry lantern invoice pepper cellar orchard violin",
 )
 
-Times = dict[str, list[float]]
-"""The seconds of each operation, sorted."""
+Times = dict[str, float]
+"""The median of each operation, in seconds."""
 
 
 def main() -> None:
@@ -53,18 +54,14 @@ def main() -> None:
         json.dump(of_pages(chosen.measure), sys.stdout)
         return
     versions = {**({"other": chosen.beside.resolve()} if chosen.beside else {}), "this": HERE}
-    print(f"{'pages':>9}  {'operation':20}{'version':9}{'p50 ms':>10}{'p95 ms':>10}{'to smallest':>13}{'to bare':>9}")
-    first: dict[tuple[str, str], float] = {}
     for size in chosen.pages:
         times = {version: measured(checkout, size) for version, checkout in versions.items()}
-        for name in times["this"]:
-            for version, taken in times.items():
-                middle = taken[name][len(taken[name]) // 2]
-                ratio = middle / first.setdefault((name, version), middle)
-                late = taken[name][int(len(taken[name]) * 0.95)]
-                row = f"{middle * 1e3:10.1f}{late * 1e3:10.1f}{ratio:13.2f}"
-                bare = middle / taken[BARE][len(taken[BARE]) // 2]
-                print(f"{size:9,}  {name:20}{version:9}{row}{bare:9.1f}", flush=True)
+        rows = {
+            f"{name}, {version}": {"p50 ms": middle * 1e3, "to bare": middle / taken[BARE]}
+            for version, taken in times.items()
+            for name, middle in taken.items()
+        }
+        print(f"{size:,} pages\n{table(rows)}\n", flush=True)
 
 
 def measured(version: Path, size: int) -> Times:
@@ -91,15 +88,15 @@ def of_pages(size: int) -> Times:
     with tempfile.TemporaryDirectory() as place:
         folder, bare = Path(place) / "memory", Path(place) / "bare"
         make_tree(folder, size)
-        times: Times = {BARE: []}
+        times: dict[str, list[float]] = {BARE: []}
         with Memory.open(folder, "offline") as memory:
             memory.write("The lantern is new.", "g0/p0", "append")  # takes all pages in
             for name, act in _operations(memory).items():
                 took = times[name] = []
                 while len(took) < ENOUGH or (len(took) < TIMES and sum(took) < SECONDS):
-                    took.append(_seconds(partial(act, len(took))))
-                    times[BARE].append(_seconds(partial(_flushed, bare)))
-    return {name: sorted(took) for name, took in times.items()}
+                    took.append(seconds(partial(act, len(took))))
+                    times[BARE].append(seconds(partial(_flushed, bare)))
+    return {name: median(took) for name, took in times.items()}
 
 
 def make_tree(folder: Path, pages: int) -> None:
@@ -142,12 +139,6 @@ def _flushed(file: Path) -> None:
         opened.write(b"x" * 4_096)
         opened.flush()
         os.fsync(opened.fileno())
-
-
-def _seconds(act: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    act()
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from statistics import fmean
 
 from bench.data import own_texts
-from bench.searching import Baseline, Watch, full_text, grep, memory_of
+from bench.searching import Search, Watch, a_text, full_text, grep, memory_of, of_memory, of_texts
 from bench.tables import Figures, parser, report
+from memory_v2.operations.results import SearchResult, SearchResults
 
 DEPTHS = (1, 3, 10)
 OTHERS = 200
 """How many further services and machines a crowded memory has."""
 
-Search = Callable[[str], Sequence[tuple[str, str]]]
-"""Finds hits, best first: the page of each, and what it shows."""
 Pages = Mapping[str, str]
 
 
@@ -48,8 +48,8 @@ def figures(search: Search, questions: Sequence[tuple[str, str, str]]) -> Figure
     return {**{f"@{depth}": fmean(rank <= depth for rank in ranks) for depth in DEPTHS}, "questions": len(ranks)}
 
 
-def _rank(hits: Sequence[tuple[str, str]], page: str, line: str) -> int:
-    answers = (rank for rank, hit in enumerate(hits, 1) if hit[0] == page and line in hit[1])
+def _rank(hits: SearchResults, page: str, line: str) -> int:
+    answers = (rank for rank, hit in enumerate(hits, 1) if hit.path == page and line in hit.excerpt)
     return next(answers, max(DEPTHS) + 1)
 
 
@@ -58,20 +58,15 @@ def crowded(pages: Pages) -> Pages:
     others = {
         f"{kind}/other-{number:03}": re.sub(r"\A# .*", f"# Other {number}", re.sub(r"\[\[.*?\]\]", "a shelf", text))
         for kind in ("services", "machines")
-        for number, text in zip(range(OTHERS), _repeated(pages, kind), strict=True)
+        for some in [[text for path, text in pages.items() if path.startswith(f"{kind}/")]]
+        for number, text in zip(range(OTHERS), cycle(some), strict=False)
     }
     return {**pages, **others}
 
 
-def _repeated(pages: Pages, kind: str) -> list[str]:
-    some = [text for path, text in pages.items() if path.startswith(f"{kind}/")]
-    return (some * OTHERS)[:OTHERS]
-
-
 def memory_search(pages: Pages) -> Search:
     """The search of a memory that has these pages."""
-    memory = memory_of(pages)
-    return lambda question: [(hit.path, hit.excerpt) for hit in memory.search(question, max(DEPTHS))]
+    return of_memory(memory_of(pages), max(DEPTHS))
 
 
 def unlinked_search(pages: Pages) -> Search:
@@ -79,20 +74,17 @@ def unlinked_search(pages: Pages) -> Search:
     return memory_search({path: re.sub(r"\[\[(.*?)\]\]", r"\1", text) for path, text in pages.items()})
 
 
-def _of_lines(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Pages], Search]:
-    def prepare(pages: Pages) -> Search:
-        lines = [(path, line) for path, text in pages.items() for line in text.splitlines() if line.strip()]
-        find = baseline([f"{path} {line}" for path, line in lines])
-        return lambda question: [lines[number] for number in find(question, max(DEPTHS))]
-
-    return prepare
+def lines_of(pages: Pages) -> list[SearchResult]:
+    """The lines of all pages, each behind the name of its page."""
+    lines = ((path, line) for path, text in pages.items() for line in text.splitlines() if line.strip())
+    return [a_text(f"{path} {line}", path=path) for path, line in lines]
 
 
 SEARCHES: Mapping[str, Callable[[Pages], Search]] = {
     "memory": memory_search,
     "without links": unlinked_search,
-    "FTS5 over lines": _of_lines(full_text),
-    "grep over lines": _of_lines(grep),
+    "FTS5 over lines": lambda pages: of_texts(full_text, lines_of(pages), max(DEPTHS)),
+    "grep over lines": lambda pages: of_texts(grep, lines_of(pages), max(DEPTHS)),
 }
 
 

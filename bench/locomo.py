@@ -12,18 +12,28 @@ counted and printed."""
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from bench.data import load
-from bench.searching import Baseline, Watch, full_text, grep, index_figures, memory_of, new_memory, pages_of
+from bench.searching import (
+    Passages,
+    Shown,
+    Watch,
+    full_text,
+    grep,
+    index_figures,
+    memory_of,
+    new_memory,
+    of_memory,
+    pages_of,
+    shown,
+    shown_of,
+)
 from bench.tables import Figures, means, parser, report
 from memory_v2 import Memory
-from memory_v2.text.words import tokens
-from memory_v2.tree.block import split_lines
 
 DEPTHS = (5, 10, 20)
 BUDGETS = (1000, 2000)
@@ -36,20 +46,22 @@ _TURN = re.compile(r"D?:?(\d+):(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a speaker; `caption` describes a picture sent with it, `when` is the start of the session."""
+    """One turn: what was `said`, by whom, with the caption of a picture that was sent with it; and when its session
+    began."""
 
     id: str
-    speaker: str
-    text: str
-    caption: str
-    session: int
+    said: str
     when: datetime
 
     @property
-    def said(self) -> str:
-        """The turn as one line, without its speaker."""
-        caption = f" (image: {self.caption})" if self.caption else ""
-        return " ".join(f"{self.text}{caption}".split())
+    def item(self) -> str:
+        """The turn as an item of a list."""
+        return f"- {self.said}"
+
+    @property
+    def line(self) -> str:
+        """The turn as one line."""
+        return " ".join(self.said.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +87,18 @@ class Conversation:
         return [turn for session in self.sessions for turn in session]
 
 
-Found = list[tuple[Turn, int]]
-"""Turns, best first, each with the tokens that were read to come to it."""
-Search = Callable[[str], Found]
-Row = dict[str, float]
-Texts = Callable[[Conversation], Iterator[str]]
+Row = tuple[int, Figures]
+Texts = Callable[[Conversation], Iterable[str]]
 
 
 def main() -> None:
     """Prints the recall of evidence, what it costs, and what became of the text."""
-    arguments = parser("LoCoMo through the whole product.")
-    arguments.add_argument("--dense", action="store_true", help="search by meaning too, with the extra of that name")
-    chosen = arguments.parse_args()
+    chosen = parser("LoCoMo through the whole product.", dense=True).parse_args()
     conversations = load_locomo()
     recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
     for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
-        watch, rows = Watch(), dict[str, list[Row]]()
-        for conversation in conversations:
-            rows[conversation.name] = list(measure(conversation, watch.timed(prepare(conversation))))
+        watch = Watch()
+        rows = {one.name: list(measure(one, watch.timed(prepare(one)))) for one in conversations}
         recall |= table_of(name, rows)
         times[name] = watch.figures()
     for name, texts in WAYS.items():
@@ -110,14 +116,12 @@ def main() -> None:
 def by_session(conversation: Conversation) -> Iterator[str]:
     """A session as in a log: a dated heading, and an item for each turn."""
     for session in conversation.sessions:
-        turns = "\n".join(f"- {turn.speaker}: {with_caption(turn)}" for turn in session)
-        yield f"## {spoken_date(session[0].when)}\n\n{turns}\n"
+        yield "\n".join([f"## {spoken_date(session[0].when)}", "", *(turn.item for turn in session), ""])
 
 
-def by_turn(conversation: Conversation) -> Iterator[str]:
+def by_turn(conversation: Conversation) -> list[str]:
     """One turn at a time, each with its date."""
-    for turn in conversation.turns:
-        yield f"[{spoken_date(turn.when)}] {turn.speaker}: {with_caption(turn)}"
+    return [f"[{spoken_date(turn.when)}] {turn.said}" for turn in conversation.turns]
 
 
 WAYS: dict[str, Texts] = {"session by session": by_session, "turn by turn": by_turn}
@@ -142,7 +146,7 @@ def account(memory: Memory, conversation: Conversation) -> Figures:
     everything = b"".join(pages.values()).decode()
     return {
         "turns": len(conversation.turns),
-        "lost": sum(1 for turn in conversation.turns if with_caption(turn) not in everything),
+        "lost": sum(1 for turn in conversation.turns if turn.said not in everything),
         "pages": len(pages),
         "largest bytes": max(map(len, pages.values())),
         "most children": max(map(len, memory.graph().children.values()), default=0),
@@ -150,82 +154,31 @@ def account(memory: Memory, conversation: Conversation) -> Figures:
     }
 
 
-def memory_search(memory: Memory, conversation: Conversation) -> Search:
-    """A search of the memory that returns the turns on the lines it finds."""
-    places = turn_places(memory, conversation)
-
-    def search(query: str) -> Found:
-        found: dict[str, tuple[Turn, int]] = {}
-        sizes = 0
-        results = memory.search(query, DEEP)
-        if results.degraded:
-            sys.exit(results.degraded)  # such as: what the extra needs is not installed
-        for result in results:
-            sizes += tokens(result.excerpt)
-            for line in range(result.lines[0], result.lines[1] + 1):
-                if turn := places.get((result.path, line)):
-                    found.setdefault(turn.id, (turn, sizes))
-        return list(found.values())
-
-    return search
-
-
-def turn_places(memory: Memory, conversation: Conversation) -> dict[tuple[str, int], Turn]:
-    """The turn on each line of each page."""
-    waiting: dict[str, list[Turn]] = {}
-    for turn in conversation.turns:
-        first = f"{turn.speaker}: {split_lines(with_caption(turn))[0].rstrip()}"
-        waiting.setdefault(first, []).append(turn)
-    places: dict[tuple[str, int], Turn] = {}
-    for info in memory.list_files():
-        for number, line in enumerate(split_lines(memory.read(info.path)), 1):
-            turns = waiting.get(line.split("] ", 1)[-1].removeprefix("- ").rstrip())
-            if turns:
-                turn = turns.pop(0) if len(turns) > 1 else turns[0]
-                for further in range(len(split_lines(with_caption(turn)))):
-                    places[info.path, number + further] = turn
-    return places
-
-
-def with_caption(turn: Turn) -> str:
-    """The verbatim turn, with the caption of its picture."""
-    return f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
-
-
 def spoken_date(when: datetime) -> str:
     """`8 May 2023, 1:56 pm`."""
     return f"{when.day} {when:%B %Y}, {when.strftime('%I:%M %p').lstrip('0').lower()}"
 
 
-def _written(texts: Texts, dense: bool = False) -> Callable[[Conversation], Search]:
-    return lambda conversation: memory_search(grown(conversation, texts, dense), conversation)
+def passages(memory: Memory, conversation: Conversation, texts: Texts) -> Passages:
+    """Where the turns of a conversation stand in a memory to which it was written so."""
+    turns = by_turn(conversation) if texts is by_turn else [turn.item for turn in conversation.turns]
+    return Passages(memory, turns)
 
 
-def turn_search(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Conversation], Search]:
-    """A flat baseline over single turns, which are read one by one."""
-
-    def prepare(conversation: Conversation) -> Search:
-        turns = conversation.turns
-        said = [f"{turn.speaker}: {turn.said}" for turn in turns]
-        find = baseline(said)
-
-        def search(query: str) -> Found:
-            found, sizes = [], 0
-            for number in find(query, DEEP):
-                sizes += tokens(said[number])
-                found.append((turns[number], sizes))
-            return found
-
-        return search
-
-    return prepare
+def _of_memory(memory: Memory, conversation: Conversation, texts: Texts = by_session) -> Shown:
+    on = passages(memory, conversation, texts).on
+    return shown(of_memory(memory, DEEP), lambda hit: on(hit.path, *hit.lines))
 
 
-SEARCHES: dict[str, Callable[[Conversation], Search]] = {
+def _written(texts: Texts, dense: bool = False) -> Callable[[Conversation], Shown]:
+    return lambda conversation: _of_memory(grown(conversation, texts, dense), conversation, texts)
+
+
+SEARCHES: dict[str, Callable[[Conversation], Shown]] = {
     **{f"memory, {name}": _written(texts) for name, texts in WAYS.items()},
-    "flat list": lambda conversation: memory_search(flat(conversation), conversation),
-    "FTS5 over turns": turn_search(full_text),
-    "grep over turns": turn_search(grep),
+    "flat list": lambda conversation: _of_memory(flat(conversation), conversation),
+    "FTS5 over turns": lambda conversation: shown_of(full_text, [turn.line for turn in conversation.turns], DEEP),
+    "grep over turns": lambda conversation: shown_of(grep, [turn.line for turn in conversation.turns], DEEP),
 }
 BY_MEANING = {f"memory, {name}, dense": _written(texts, dense=True) for name, texts in WAYS.items()}
 
@@ -249,10 +202,12 @@ def _conversation(given: dict[str, Any]) -> Conversation:
 
 def _session(number: int, talk: dict[str, Any]) -> tuple[Turn, ...]:
     when = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
-    return tuple(
-        Turn(turn["dia_id"], turn["speaker"], turn["text"], turn.get("blip_caption", ""), number, when)
-        for turn in talk[f"session_{number}"]
-    )
+    return tuple(Turn(turn["dia_id"], _said(turn), when) for turn in talk[f"session_{number}"])
+
+
+def _said(turn: Mapping[str, str]) -> str:
+    caption = f" (image: {turn['blip_caption']})" if turn.get("blip_caption") else ""
+    return f"{turn['speaker']}: {turn['text']}{caption}"
 
 
 def _evidence(given: list[str], known: set[str]) -> frozenset[str]:
@@ -264,39 +219,28 @@ def _evidence(given: list[str], known: set[str]) -> frozenset[str]:
 def table_of(name: str, found: Mapping[str, Sequence[Row]]) -> dict[str, Figures]:
     """The rows of a search: of each conversation, of all, and of each category."""
     every = [row for rows in found.values() for row in rows]
-    return {
-        **{f"{name}, {conversation}": summary(rows) for conversation, rows in found.items()},
-        f"{name}, all": summary(every),
-        **{
-            f"{name}, {kind}": summary(row for row in every if row["category"] == category)
-            for category, kind in CATEGORIES.items()
-        },
-    }
+    parts = {**found, "all": every}
+    parts |= {kind: [row for row in every if row[0] == category] for category, kind in CATEGORIES.items()}
+    return {f"{name}, {part}": means(figures for _, figures in rows) for part, rows in parts.items()}
 
 
-def summary(rows: Iterable[Row]) -> Figures:
-    """The means of the figures of questions."""
-    return {name: value for name, value in means(rows).items() if name != "category"}
-
-
-def measure(conversation: Conversation, search: Search) -> Iterator[Row]:
-    """One row of figures for each question."""
+def measure(conversation: Conversation, search: Shown) -> Iterator[Row]:
+    """The kind and the figures of each question."""
+    turns = conversation.turns
     for question in conversation.questions:
         if question.category != ADVERSARIAL:
-            yield figures(question, search(question.text))
+            found = [(turns[number], read) for number, read in search(question.text).items()]
+            yield question.category, figures(question, found)
 
 
-def figures(question: Question, found: Sequence[tuple[Turn, int]]) -> Row:
+def figures(question: Question, found: Sequence[tuple[Turn, int]]) -> Figures:
     """The share of the evidence among the first turns found, at each depth and token budget, and the tokens read."""
     turns = [turn for turn, _ in found]
-    row: Row = {"category": question.category}
-    for depth in DEPTHS:
-        row[f"@{depth}"] = _recall(question, turns[:depth])
-    for budget in BUDGETS:
-        row[f"{budget // 1000}k"] = _recall(question, list(_within(turns, budget)))
-    for depth in DEPTHS:
-        row[f"tokens @{depth}"] = found[:depth][-1][1] if found else 0
-    return row
+    return {
+        **{f"@{depth}": _recall(question, turns[:depth]) for depth in DEPTHS},
+        **{f"{budget // 1000}k": _recall(question, list(_within(turns, budget))) for budget in BUDGETS},
+        **{f"tokens @{depth}": found[:depth][-1][1] if found else 0 for depth in DEPTHS},
+    }
 
 
 def _recall(question: Question, found: Sequence[Turn]) -> float:
@@ -307,7 +251,7 @@ def _within(found: Sequence[Turn], budget: int) -> Iterator[Turn]:
     """The turns that fit into a token budget, one line each; a token is about four bytes."""
     size = 0
     for turn in found:
-        size += len(f"- {turn.speaker}: {turn.said}\n".encode())
+        size += len(f"- {turn.line}\n".encode())
         if size > 4 * budget:
             return
         yield turn

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
 from bench.data import data_file, own_texts
-from bench.searching import Baseline, Watch, full_text, grep, index_figures, memory_of
+from bench.searching import Search, Watch, a_text, full_text, grep, index_figures, memory_of, of_memory, of_texts
 from bench.tables import Figures, parser, report
-from memory_v2 import Memory
-from memory_v2.operations.results import SearchResult
+from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.text.words import tokens
 from memory_v2.tree.block import close_block, decode, encode, is_blank, readable, split_lines
 from memory_v2.tree.page import read_page
@@ -52,25 +51,7 @@ QUESTIONS = [
 """Sixty questions, written before any search was asked; a third have no answer in their folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A hit: where it stands, and what it shows."""
-
-    path: str
-    first: int
-    last: int
-    shown: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What was found, best first, and whether it is told to be an answer."""
-
-    found: Sequence[Found]
-    answered: bool
-
-
-Search: TypeAlias = Callable[[str], Reply]
+Replies: TypeAlias = dict[Asked, SearchResults]
 
 
 def main() -> None:
@@ -81,11 +62,11 @@ def main() -> None:
     problems = [problem for asked in QUESTIONS for problem in _moved(asked, folders[asked.folder])]
     if problems:
         sys.exit("these notes are not those of the questions:\n  " + "\n  ".join(problems))
-    replies: dict[str, dict[Asked, Reply]] = {}
-    times: dict[str, Figures] = {}
+    replies, times = dict[str, Replies](), dict[str, Figures]()
     for name, prepare in SEARCHES.items():
         watch = Watch()
-        replies[name] = _asked({folder: watch.timed(prepare(pages)) for folder, pages in folders.items()})
+        searches = {folder: watch.timed(prepare(pages)) for folder, pages in folders.items()}
+        replies[name] = {asked: searches[asked.folder](asked.question) for asked in QUESTIONS}
         times[name] = watch.figures()
     figures = {name: _figures(found) for name, found in replies.items()}
     for language in dict.fromkeys(asked.language for asked in QUESTIONS):
@@ -106,7 +87,7 @@ def pages_of(folder: Path) -> dict[str, bytes]:
 
 def memory_search(pages: Pages) -> Search:
     """The search of a memory that has these pages."""
-    return _of(memory_of(pages), lambda result: Found(result.path, *result.lines, result.excerpt))
+    return of_memory(memory_of(pages), max(DEPTHS))
 
 
 def flat_search(pages: Pages) -> Search:
@@ -115,12 +96,16 @@ def flat_search(pages: Pages) -> Search:
     for path, data in pages.items():
         starts[len(split_lines(text))] = path
         text += _closed(path, data)
+    flat = of_memory(memory_of({"memory": encode(text)}), max(DEPTHS))
 
-    def placed(result: SearchResult) -> Found:
-        start = max(start for start in starts if start < result.lines[0])
-        return Found(starts[start], result.lines[0] - start, result.lines[1] - start, result.excerpt)
+    def search(question: str) -> SearchResults:
+        found = flat(question)
+        for number, hit in enumerate(found):
+            start = max(start for start in starts if start < hit.lines[0])
+            found[number] = replace(hit, path=starts[start], lines=(hit.lines[0] - start, hit.lines[1] - start))
+        return found
 
-    return _of(memory_of({"memory": encode(text)}), placed)
+    return search
 
 
 def _closed(path: str, data: bytes) -> str:
@@ -131,33 +116,16 @@ def _closed(path: str, data: bytes) -> str:
     return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
-def _of(memory: Memory, placed: Callable[[SearchResult], Found]) -> Search:
-    def search(question: str) -> Reply:
-        results = memory.search(question, max(DEPTHS))
-        return Reply(list(map(placed, results)), results.answered)
-
-    return search
-
-
 def full_text_search(pages: Pages) -> Search:
     """Plain full text over paragraphs."""
-    return _of_places([paragraph for path in pages for paragraph in _paragraphs(path, pages[path])], full_text)
+    paragraphs = [paragraph for path in pages for paragraph in _paragraphs(path, pages[path])]
+    return of_texts(full_text, paragraphs, max(DEPTHS))
 
 
 def grep_search(pages: Pages) -> Search:
     """The lines that have most words of the question, in the order of the files."""
     lines = ((path, number, line) for path in pages for number, line in enumerate(_lines(pages[path]), 1))
-    return _of_places([Found(path, number, number, line) for path, number, line in lines], grep)
-
-
-def _of_places(places: Sequence[Found], baseline: Callable[[Sequence[str]], Baseline]) -> Search:
-    find = baseline([place.shown for place in places])
-
-    def search(question: str) -> Reply:
-        found = [places[number] for number in find(question, max(DEPTHS))]
-        return Reply(found, bool(found))
-
-    return search
+    return of_texts(grep, [a_text(line, path=path, lines=(at, at)) for path, at, line in lines], max(DEPTHS))
 
 
 SEARCHES: Mapping[str, Callable[[Pages], Search]] = {
@@ -168,12 +136,12 @@ SEARCHES: Mapping[str, Callable[[Pages], Search]] = {
 }
 
 
-def _paragraphs(path: str, data: bytes) -> Iterator[Found]:
+def _paragraphs(path: str, data: bytes) -> Iterator[SearchResult]:
     lines, start = [*_lines(data), ""], 0
     for number, line in enumerate(lines):
         if is_blank(line):
             if start < number:
-                yield Found(path, start + 1, number, "\n".join(lines[start:number]))
+                yield a_text("\n".join(lines[start:number]), path=path, lines=(start + 1, number))
             start = number + 1
 
 
@@ -191,24 +159,22 @@ def _moved(asked: Asked, pages: Pages) -> Iterator[str]:
             yield f"{asked.folder}: {answer}"
 
 
-def _asked(searches: Mapping[str, Search]) -> dict[Asked, Reply]:
-    return {asked: searches[asked.folder](asked.question) for asked in QUESTIONS}
+def answers_in(asked: Asked, path: str, first: int, last: int) -> bool:
+    """Whether one of these lines of a page answers a question."""
+    answers = ((page, int(number)) for page, number, _ in (answer.split(":") for answer in asked.answers))
+    return any(page == path and first <= number <= last for page, number in answers)
 
 
-def rank(asked: Asked, found: Sequence[Found]) -> int | None:
+def rank(asked: Asked, found: SearchResults) -> int | None:
     """The rank, from 1, of the first hit that shows an answer."""
-    answers = [(path, int(number)) for path, number, _ in (answer.split(":") for answer in asked.answers)]
-    for place, one in enumerate(found, 1):
-        if any(one.path == path and one.first <= number <= one.last for path, number in answers):
-            return place
-    return None
+    return next((place for place, hit in enumerate(found, 1) if answers_in(asked, hit.path, *hit.lines)), None)
 
 
-def _figures(replies: Mapping[Asked, Reply]) -> Figures:
-    ranks = [rank(asked, reply.found) for asked, reply in replies.items() if asked.answers]
+def _figures(replies: Replies) -> Figures:
+    ranks = [rank(asked, reply) for asked, reply in replies.items() if asked.answers]
     told = [not reply.answered for asked, reply in replies.items() if not asked.answers]
     refused = [not reply.answered for asked, reply in replies.items() if asked.answers]
-    sizes = [fmean(tokens(one.shown) for one in reply.found) for reply in replies.values() if reply.found]
+    sizes = [fmean(tokens(hit.excerpt) for hit in reply) for reply in replies.values() if reply]
     return {
         **{f"@{depth}": fmean(place is not None and place <= depth for place in ranks) for depth in DEPTHS},
         "absent": fmean(told) if told else 0.0,

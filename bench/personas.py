@@ -15,47 +15,30 @@ note, cosine + .15 × BM25.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from statistics import fmean
 from typing import Any, TypeAlias
 
 from bench.data import load
-from bench.searching import Watch, full_text, new_memory, scored
+from bench.searching import FLAT, Baseline, Search, Watch, a_text, full_text, of_memory, of_texts, scored, told
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
-from memory_v2.operations.results import Verdict
+from memory_v2.operations.results import SearchResults
 from memory_v2.text.words import sentences
 
 PEOPLE = ("a", "c")
 ASKED_ON = date(2026, 11, 15)
 DEPTHS = (1, 3, 10)
 KINDS = ("direct", "paraphrase", "changed", "past", "two")
-FLAT = 1 << 30
-"""The threshold of a page that is never split, in bytes."""
 BM25 = 0.15
 """The weight of BM25 in the plain way to search by meaning, where the best has 1."""
 
 Person: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the hits show, best first, and whether they are said to be an answer."""
-
-    shown: Sequence[str]
-    verdict: Verdict = "answered"
-
-
-Search: TypeAlias = Callable[[str], Reply]
-
-
 def main() -> None:
     """Prints the figures of each search."""
-    arguments = parser("Whether questions about everyday notes find their answers.")
-    arguments.add_argument("--dense", action="store_true", help="search by meaning too, with the extra of that name")
-    arguments.add_argument("--misses", action="store_true", help="print what the last search misses, too")
-    chosen = arguments.parse_args()
+    chosen = parser("Whether questions about everyday notes find their answers.", dense=True).parse_args()
     rows, times = dict[str, Figures](), dict[str, Figures]()
     for name, prepare in {**SEARCHES, **(BY_MEANING if chosen.dense else {})}.items():
         watch = Watch()
@@ -65,14 +48,10 @@ def main() -> None:
             for search in [watch.timed(prepare(person))]
             for question in person["questions"]
         ]
-        rows |= {name: figures(asked), **{f"{name}, {kind}": figures(_of(asked, kind)) for kind in KINDS}}
+        rows[name] = figures(asked)
+        rows |= {f"{name}, {kind}": figures([one for one in asked if one[0]["kind"] == kind]) for kind in KINDS}
         times[name] = watch.figures()
     report({"answered": rows, "a search for 10 hits": times}, chosen.json)
-    if chosen.misses:
-        for question, reply in asked:
-            if share(question, reply, 3) < 1 or (reply.verdict == "no") == bool(question["key"]):
-                print(question["kind"], question["q"], question["key"], reply.verdict, sep=" | ")
-                print(*("    " + " ".join(shown.split())[:150] for shown in reply.shown[:3]), sep="\n")
 
 
 def people() -> list[Person]:
@@ -82,69 +61,49 @@ def people() -> list[Person]:
 
 def grown(person: Person, **settings: Any) -> Memory:
     """The memory after every note was written to it on its day."""
-    day = ASKED_ON
-    memory = new_memory(now=lambda: datetime(day.year, day.month, day.day, 10, tzinfo=UTC), **settings)
-    for told in person["texts"]:
-        day = date.fromisoformat(told["date"])
-        memory.write(told["text"])
-    day = ASKED_ON
-    return memory
+    notes = [(one["text"], date.fromisoformat(one["date"])) for one in person["texts"]]
+    return told(notes, ASKED_ON, **settings)
 
 
-def of_memory(memory: Memory) -> Search:
-    """What the hits of a memory show."""
-
-    def search(question: str) -> Reply:
-        results = memory.search(question, max(DEPTHS))
-        return Reply([result.excerpt for result in results], results.verdict)
-
-    return search
+def _of_memory(**settings: Any) -> Callable[[Person], Search]:
+    return lambda person: of_memory(grown(person, **settings), max(DEPTHS))
 
 
-def by_full_text(person: Person) -> Search:
-    """Plain full text over the notes."""
-    texts = [told["text"] for told in person["texts"]]
-    find = full_text(texts)
-    return lambda question: Reply([texts[number] for number in find(question, max(DEPTHS))])
+def _of_notes(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Person], Search]:
+    return lambda person: of_texts(baseline, [a_text(one["text"]) for one in person["texts"]], max(DEPTHS))
 
 
-def by_cosine(person: Person) -> Search:
+def by_cosine(texts: Sequence[str]) -> Baseline:
     """The notes by the best cosine of one of their sentences or of all of it, and BM25."""
     from memory_v2.index.dense.encoder import load_encoder  # only where the extra is installed
 
-    texts, encode = [told["text"] for told in person["texts"]], load_encoder().encode
+    encode, find = load_encoder().encode, scored(texts)
     units = [(number, encode(unit)) for number, text in enumerate(texts) for unit in {text, *sentences(text)}]
-    find = scored(texts)
 
-    def search(question: str) -> Reply:
+    def search(question: str, limit: int) -> list[int]:
         asked, found = encode(question), find(question, len(texts))
         near = [-1.0] * len(texts)
         for number, vector in units:
             near[number] = max(near[number], float(vector.astype(int) @ asked.astype(int)) / 127**2)
         for number, score in found:
             near[number] += BM25 * score / found[0][1]
-        order = sorted(range(len(texts)), key=lambda number: -near[number])
-        return Reply([texts[number] for number in order[: max(DEPTHS)]])
+        return sorted(range(len(texts)), key=lambda number: -near[number])[:limit]
 
     return search
 
 
 SEARCHES: Mapping[str, Callable[[Person], Search]] = {
-    "memory": lambda person: of_memory(grown(person, dense=False)),
-    "flat list": lambda person: of_memory(grown(person, dense=False, threshold=FLAT)),
-    "FTS5 over notes": by_full_text,
+    "memory": _of_memory(),
+    "flat list": _of_memory(threshold=FLAT),
+    "FTS5 over notes": _of_notes(full_text),
 }
 BY_MEANING: Mapping[str, Callable[[Person], Search]] = {
-    "cosine + BM25": by_cosine,
-    "flat list, dense": lambda person: of_memory(grown(person, dense=True, threshold=FLAT)),
-    "memory, dense": lambda person: of_memory(grown(person, dense=True)),
+    "cosine + BM25": _of_notes(by_cosine),
+    "flat list, dense": _of_memory(dense=True, threshold=FLAT),
+    "memory, dense": _of_memory(dense=True),
 }
 
-Asked: TypeAlias = Sequence[tuple[Mapping[str, Any], Reply]]
-
-
-def _of(asked: Asked, kind: str) -> Asked:
-    return [one for one in asked if one[0]["kind"] == kind]
+Asked: TypeAlias = Sequence[tuple[Mapping[str, Any], SearchResults]]
 
 
 def figures(asked: Asked) -> Figures:
@@ -166,19 +125,19 @@ def figures(asked: Asked) -> Figures:
     }
 
 
-def share(question: Mapping[str, Any], reply: Reply, depth: int) -> float:
+def share(question: Mapping[str, Any], reply: SearchResults, depth: int) -> float:
     """The share of the keys that the first hits show."""
-    shown = [any(key in text for text in reply.shown[:depth]) for key in question["key"]]
+    shown = [any(key in hit.excerpt for hit in reply[:depth]) for key in question["key"]]
     return fmean(shown) if shown else 1.0
 
 
-def _is_newest_first(question: Mapping[str, Any], reply: Reply) -> bool:
+def _is_newest_first(question: Mapping[str, Any], reply: SearchResults) -> bool:
     ranks = [_ranks(reply, keys) for keys in (question["key"], question["not"])]
     return min(ranks[0], default=max(DEPTHS)) < min(ranks[1], default=max(DEPTHS))
 
 
-def _ranks(reply: Reply, keys: Sequence[str]) -> Iterator[int]:
-    return (rank for rank, shown in enumerate(reply.shown) if any(key in shown for key in keys))
+def _ranks(reply: SearchResults, keys: Sequence[str]) -> Iterator[int]:
+    return (rank for rank, hit in enumerate(reply) if any(key in hit.excerpt for key in keys))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,20 @@ from statistics import fmean
 from typing import Any
 
 from bench.data import load
-from bench.searching import Passages, Watch, grep, new_memory, scored
+from bench.searching import (
+    Baseline,
+    Passages,
+    Search,
+    Watch,
+    a_text,
+    full_text,
+    grep,
+    new_memory,
+    of_memory,
+    of_texts,
+)
 from bench.tables import Figures, parser, report
+from memory_v2.operations.results import SearchResult, SearchResults
 
 FOLDER = "precisionmembench"
 USER = "test-user"
@@ -33,10 +45,10 @@ Belief = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a case expects, what a search returned with its scores, best first, and whether it says that it answers."""
+    """What a case expects, what a search returned, best first, and whether it says that it answers."""
 
     expected: frozenset[str]
-    returned: Sequence[tuple[str, float]]
+    returned: Sequence[str]
     answered: bool
 
 
@@ -69,46 +81,42 @@ def _name(belief: Belief) -> str:
 
 Stage = Mapping[str, Sequence[Belief]]
 """The beliefs on each page."""
-Searched = Callable[[str], tuple[list[tuple[int, float]], bool]]
-"""Finds beliefs: their numbers, in the order of the pages, with scores; and whether that is an answer."""
+Searched = tuple[Search, Callable[[SearchResult], Iterable[int]]]
+"""A search, and which beliefs a hit shows: their numbers, in the order of the pages."""
 
 
-def of_memory(stage: Stage, says: Says) -> Searched:
+def _texts(stage: Stage, says: Says) -> list[str]:
+    return [says(belief) for beliefs in stage.values() for belief in beliefs]
+
+
+def of_pages(stage: Stage, says: Says) -> Searched:
     """The search of a memory that has a page for each scope."""
     memory = new_memory()
     for page, beliefs in stage.items():
         memory.write("\n".join(map(says, beliefs)), page, "append")
-    passages = Passages(memory, [says(belief) for beliefs in stage.values() for belief in beliefs])
-
-    def search(question: str) -> tuple[list[tuple[int, float]], bool]:
-        results = memory.search(question, DEEP)
-        return [(n, hit.confidence) for hit in results for n in passages.shown_by(hit)], results.answered
-
-    return search
+    return of_memory(memory, DEEP), Passages(memory, _texts(stage, says)).shown_by
 
 
 def of_flat(stage: Stage, says: Says) -> Searched:
     """The search of a memory of one page."""
-    return of_memory({"memory": [belief for beliefs in stage.values() for belief in beliefs]}, says)
+    return of_pages({"memory": [belief for beliefs in stage.values() for belief in beliefs]}, says)
 
 
-def of_texts(stage: Stage, says: Says) -> Searched:
-    """Plain full text over the beliefs."""
-    find = scored([says(belief) for beliefs in stage.values() for belief in beliefs])
-    return lambda question: (best := find(question, DEEP), bool(best))
+def of_beliefs(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Stage, Says], Searched]:
+    """A flat baseline over the beliefs."""
 
+    def prepare(stage: Stage, says: Says) -> Searched:
+        texts = [a_text(text, lines=(number, number)) for number, text in enumerate(_texts(stage, says))]
+        return of_texts(baseline, texts, DEEP), lambda hit: hit.lines[:1]
 
-def of_grep(stage: Stage, says: Says) -> Searched:
-    """Grep over the beliefs, each with a score by its rank."""
-    find = grep([says(belief) for beliefs in stage.values() for belief in beliefs])
-    return lambda question: (best := [(n, 1 / rank) for rank, n in enumerate(find(question, DEEP), 1)], bool(best))
+    return prepare
 
 
 SEARCHES: dict[str, Callable[[Stage, Says], Searched]] = {
-    "memory": of_memory,
+    "memory": of_pages,
     "flat list": of_flat,
-    "FTS5": of_texts,
-    "grep": of_grep,
+    "FTS5": of_beliefs(full_text),
+    "grep": of_beliefs(grep),
 }
 
 
@@ -116,16 +124,14 @@ def asked(says: Says, prepare: Callable[[Stage, Says], Searched], watch: Watch) 
     """Every case, asked when its beliefs are there."""
     found = []
     for stage, cases in stages():
-        search = watch.timed(prepare(stage, says))
+        search, shows = prepare(stage, says)
+        search = watch.timed(search)
         placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
         for question, pages, expected in cases:
-            best, answered = search(question) if question.strip() else ([], False)
-            here: dict[str, float] = {}
-            for number, score in best:
-                belief, page = placed[number]
-                if page in pages:
-                    here.setdefault(belief, score)
-            found.append(Found(expected, list(here.items()), answered))
+            hits = search(question) if question.strip() else SearchResults()
+            returned = [placed[number] for hit in hits for number in shows(hit)]
+            here = dict.fromkeys(belief for belief, page in returned if page in pages)
+            found.append(Found(expected, list(here), hits.answered))
     return found
 
 
@@ -133,7 +139,7 @@ def measure(found: Iterable[Found]) -> Figures:
     """Precision, recall, and the share of the cases without an answer that get none."""
     precision, recall, nothing, returned = [], [], [], []
     for one in found:
-        kept = {belief for belief, _ in one.returned[:TEN]}
+        kept = {*one.returned[:TEN]}
         if one.expected:
             right = len(kept & one.expected)
             precision.append(right / len(kept) if kept else 0.0)

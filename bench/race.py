@@ -12,23 +12,22 @@ error. `bench.threads` does the same with threads.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import random
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 from typing import TypeAlias
 
+from bench.data import sentence
 from bench.tables import Figures, table
 from memory_v2 import Memory
 from memory_v2.errors import NotAllowed
@@ -47,66 +46,43 @@ MAX_SHOWN = 10
 """Limits how many problems of a scene are printed."""
 UNDO, OUTSIDE = "undo", "outside"
 """Kinds of revisions: of an undo, and of edits by hand."""
-_SUBJECTS = "the harbour|the night train|Ines|the third release|our auditor|the old index|Fjordbank|the kitchen"
-_VERBS = "waits for|was moved by|depends on|is paid by|replaces|asked about|knows|closes before"
-_OBJECTS = "the spring sale|a signed contract|staging|two engineers|Porto|the blue key|the May review|nobody"
+
+_OF_PROCESS: list[tuple[Barrier, Event]] = []
+"""At what all processes of a race begin, and what tells that the writers are done: of the process that this is."""
 
 Write: TypeAlias = Callable[[str], object]
 Note: TypeAlias = tuple[str, str]
-"""One note of a process: `kept`, `failed`, `undone`, `refused` or `by hand`, and the text or the error."""
+"""One note of a process: `kept`, `failed`, `undone` or `by hand`, and the text or the error."""
 Beside: TypeAlias = Callable[[Event], Iterator[Note]]
 """What an additional process does until the writers are done."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the texts of one scene. `overwrote` counts the saves of an editor that went over a text that was
-    just stored, `overwritten` those that were overwritten themselves."""
+    """What became of the texts of one scene; `broken` are the guarantees that were broken, by kind."""
 
-    attempted: int
     acknowledged: int
     in_tree: int
-    lost: Sequence[str]
-    twice: Sequence[str]
-    failures: Sequence[str]
-    findings: Sequence[str]
-    pages: int
-    seconds: float
+    broken: Mapping[str, Sequence[str]]
     undone: int = 0
-    refused: int = 0
     by_hand: int = 0
-    overwrote: int = 0
-    overwritten: int = 0
 
     @property
     def in_history(self) -> int:
         """The acknowledged texts that are in the history only, for a reason that holds."""
-        return self.acknowledged - self.in_tree - len(self.lost)
+        return self.acknowledged - self.in_tree - len(self.broken["lost"])
 
     @property
     def problems(self) -> list[str]:
-        """The guarantees that were broken."""
-        kinds = {"lost": self.lost, "twice": self.twice, "failed": self.failures, "check": self.findings}
-        return [f"{kind}: {text}" for kind, texts in kinds.items() for text in texts]
+        """The guarantees that were broken, in lines."""
+        return [f"{kind}: {text}" for kind, texts in self.broken.items() for text in texts]
 
     @property
     def figures(self) -> Figures:
         """The row of a table."""
-        counts = {"lost": self.lost, "twice": self.twice, "failed": self.failures, "check": self.findings}
-        return {
-            "attempted": self.attempted,
-            "acknowledged": self.acknowledged,
-            "in tree": self.in_tree,
-            "history": self.in_history,
-            **{name: len(found) for name, found in counts.items()},
-            "undone": self.undone,
-            "refused": self.refused,
-            "by hand": self.by_hand,
-            "overwrote": self.overwrote,
-            "overwritten": self.overwritten,
-            "pages": self.pages,
-            "seconds": self.seconds,
-        }
+        row = {"acknowledged": self.acknowledged, "in tree": self.in_tree, "history": self.in_history}
+        row |= {kind: len(texts) for kind, texts in self.broken.items()}
+        return {**row, "undone": self.undone, "by hand": self.by_hand}
 
 
 def main() -> None:
@@ -153,9 +129,9 @@ def claude_folder(folder: Path, writers: int = WRITERS, writes: int = WRITES) ->
 
     tool = BetaLocalFilesystemMemoryTool(str(folder))
     tool.call({"command": "create", "path": "/memories/notes.md", "file_text": "# Notes\n"})
-    notes, seconds = _race(partial(_insert, folder), writers, writes)
+    notes = _race(partial(_insert, folder), writers, writes)
     lines = (folder / "memories" / "notes.md").read_text("utf-8").splitlines()
-    return _outcome(writers * writes, notes, seconds, [lines], Past())
+    return _outcome(notes, [lines], Past())
 
 
 def _append(folder: Path) -> Write:
@@ -191,7 +167,7 @@ def _scene(
     writes: int,
     beside: Sequence[Beside] = (),
 ) -> Outcome:
-    notes, seconds = _race(partial(open_memory, folder), writers, writes, beside, threshold)
+    notes = _race(partial(open_memory, folder), writers, writes, beside, threshold)
     storage = LocalStorage(folder)
     with Memory(storage, threshold=threshold) as memory:
         memory.history()  # records what was edited by hand after the last write
@@ -202,40 +178,26 @@ def _scene(
     damaged = (folder / ".metadata").glob("history-damaged-*")
     findings += [f"a damaged history was set aside: {file.name}" for file in damaged]
     pages = [lines_of(storage.read(path).data) for path in storage.list_files()]
-    return _outcome(writers * writes, notes, seconds, pages, past, findings)
+    return _outcome(notes, pages, past, findings)
 
 
 def _outcome(
-    attempted: int,
-    notes: Sequence[Note],
-    seconds: float,
-    pages: Sequence[Sequence[str]],
-    past: Past,
-    findings: Sequence[str] = (),
+    notes: Sequence[Note], pages: Sequence[Sequence[str]], past: Past, findings: Sequence[str] = ()
 ) -> Outcome:
-    noted: dict[str, list[str]] = {kind: [] for kind in ("kept", "failed", "undone", "refused", BY_HAND)}
+    noted: dict[str, list[str]] = {kind: [] for kind in ("kept", "failed", "undone", BY_HAND)}
     for kind, text in notes:
         noted[kind].append(text)
     in_tree = Counter(line for page in pages for line in page)
     kept = noted["kept"]
     gone = [text for text in kept if text not in in_tree]
     excuses = {kind for kind, happened in ((UNDO, noted["undone"]), (OUTSIDE, noted[BY_HAND])) if happened}
-    return Outcome(
-        attempted,
-        acknowledged=len(kept),
-        in_tree=len(kept) - len(gone),
-        lost=[text for text in gone if past.taken.get(text) not in excuses],
-        twice=[text for text in kept if in_tree[text] > 1 and past.doubled.get(text) != OUTSIDE],
-        failures=noted["failed"],
-        findings=findings,
-        pages=len(pages),
-        seconds=seconds,
-        undone=len(noted["undone"]),
-        refused=len(noted["refused"]),
-        by_hand=len(noted[BY_HAND]),
-        overwrote=past.overwritten,
-        overwritten=sum(text not in in_tree and text not in past.taken for text in noted[BY_HAND]),
-    )
+    broken = {
+        "lost": [text for text in gone if past.taken.get(text) not in excuses],
+        "twice": [text for text in kept if in_tree[text] > 1 and past.doubled.get(text) != OUTSIDE],
+        "failed": noted["failed"],
+        "check": findings,
+    }
+    return Outcome(len(kept), len(kept) - len(gone), broken, len(noted["undone"]), len(noted[BY_HAND]))
 
 
 # The processes
@@ -247,76 +209,46 @@ def _race(
     writes: int,
     beside: Sequence[Beside] = (),
     threshold: int = DEFAULT_THRESHOLD,
-) -> tuple[list[Note], float]:
-    """Runs each writer, and everything beside them, in its own process. Returns all notes, and how many seconds the
-    writers took."""
-    context = multiprocessing.get_context("spawn")
-    gate, done = context.Barrier(writers + len(beside) + 1), context.Event()
-    with tempfile.TemporaryDirectory() as place:
-        logs = [Path(place) / str(number) for number in range(writers + len(beside))]
-        writing = [
-            context.Process(target=_write_all, args=(prepare, number, writes, threshold, gate, logs[number]))
-            for number in range(writers)
-        ]
-        other = [
-            context.Process(target=_go_on, args=(act, threshold, gate, done, log))
-            for act, log in zip(beside, logs[writers:], strict=True)
-        ]
+) -> list[Note]:
+    """Runs each writer, and everything beside them, in its own process. Returns all notes."""
+    context, count = multiprocessing.get_context("spawn"), writers + len(beside)
+    done = context.Event()
+    with ProcessPoolExecutor(count, context, _prepare, (context.Barrier(count), done, threshold)) as pool:
         try:
-            for process in (*writing, *other):
-                process.start()
-            gate.wait(MAX_SECONDS)
-            began = time.perf_counter()
-            _join(writing)
-            seconds = time.perf_counter() - began
+            writing = [pool.submit(_write_all, prepare, number, writes) for number in range(writers)]
+            other = [pool.submit(_go_on, act) for act in beside]
+            notes = [note for one in writing for note in one.result(MAX_SECONDS)]
             done.set()
-            _join(other)
-        finally:
-            for process in (*writing, *other):
-                if process.is_alive():
-                    process.kill()
-                    process.join()
-        return [note for log in logs for note in _read_notes(log)], seconds
+            return [*notes, *(note for one in other for note in one.result(MAX_SECONDS))]
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
 
 
-def _join(processes: Iterable[SpawnProcess]) -> None:
-    until = time.monotonic() + MAX_SECONDS
-    for process in processes:
-        process.join(max(0.0, until - time.monotonic()))
-        if process.exitcode != 0:
-            raise RuntimeError(f"a process of the race ended with {process.exitcode}")
-
-
-def _write_all(
-    prepare: Callable[[], Write], number: int, writes: int, threshold: int, gate: Barrier, log: Path
-) -> None:
-    """Writes texts one by one, and records each as soon as it is acknowledged."""
+def _prepare(gate: Barrier, done: Event, threshold: int) -> None:
     os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(threshold)
-    write = prepare()
+    _OF_PROCESS.append((gate, done))
+
+
+def _write_all(prepare: Callable[[], Write], number: int, writes: int) -> list[Note]:
+    """Writes texts one by one, and notes each as soon as it is acknowledged."""
+    write, notes = prepare(), list[Note]()
+    _OF_PROCESS[0][0].wait(MAX_SECONDS)
+    for count in range(writes):
+        text = text_of(f"worker {number} text {count}")
+        try:
+            write(text)
+            notes.append(("kept", text))
+        except Exception as error:  # noqa: BLE001 - whatever was raised: it is not acknowledged, and it is shown
+            notes.append(_failed(error))
+    return notes
+
+
+def _go_on(act: Beside) -> list[Note]:
+    gate, done = _OF_PROCESS[0]
     gate.wait(MAX_SECONDS)
-    with log.open("w", encoding="utf-8") as notes:
-        for count in range(writes):
-            text = text_of(f"worker {number} text {count}")
-            try:
-                write(text)
-                note: Note = ("kept", text)
-            except Exception as error:  # noqa: BLE001 - whatever was raised: it is not acknowledged, and it is shown
-                note = _failed(error)
-            print(json.dumps(note), file=notes, flush=True)
-
-
-def _go_on(act: Beside, threshold: int, gate: Barrier, done: Event, log: Path) -> None:
-    os.environ["SILICA_MEMORY_SIZE_THRESHOLD"] = str(threshold)
-    gate.wait(MAX_SECONDS)
-    with log.open("w", encoding="utf-8") as notes:
-        for note in act(done):
-            print(json.dumps(note), file=notes, flush=True)
-
-
-def _read_notes(log: Path) -> Iterator[Note]:
-    for line in log.read_text("utf-8").splitlines():
-        kind, text = json.loads(line)
-        yield kind, text
+    return list(act(done))
 
 
 def _failed(error: Exception) -> Note:
@@ -331,8 +263,8 @@ def _undo_now_and_then(folder: Path, done: Event) -> Iterator[Note]:
         try:
             yield "undone", memory.undo().revision
             undone += 1
-        except NotAllowed as refusal:
-            yield "refused", str(refusal)
+        except NotAllowed:  # as often, for others are faster
+            continue
         except Exception as error:  # noqa: BLE001 - as above
             yield _failed(error)
 
@@ -366,9 +298,7 @@ def _identity(file: Path) -> tuple[int, int, int]:
 
 def text_of(name: str) -> str:
     """One unique line."""
-    chance = random.Random(name)
-    said = " ".join(chance.choice(words.split("|")) for words in (_SUBJECTS, _VERBS, _OBJECTS))
-    return f"- {name}: {said}"
+    return f"- {name}: {sentence(random.Random(name))}"
 
 
 # What became of the texts
@@ -377,11 +307,11 @@ def text_of(name: str) -> str:
 @dataclass
 class Past:
     """What the history says about lines: for each that is gone, the kind of revision that removed it, and for each that
-    was there twice, the kind that doubled it. `overwritten` counts edits by hand that overwrote a stored text."""
+    was there twice, the kind that doubled it. `overwritten` tells whether an edit by hand overwrote a stored text."""
 
     taken: dict[str, str] = field(default_factory=dict)
     doubled: dict[str, str] = field(default_factory=dict)
-    overwritten: int = 0
+    overwritten: bool = False
 
 
 def past_of(storage: MemoryStorage, replaced: Iterable[str] = ()) -> Past:
@@ -400,7 +330,7 @@ def past_of(storage: MemoryStorage, replaced: Iterable[str] = ()) -> Past:
         past.taken |= dict.fromkeys(gone, "delete" if is_replace else revision.kind)
         past.doubled |= {line: revision.kind for line in after - before if in_tree[line] > 1}
         pages |= {path: lines_of(data) if data is not None else [] for path, data in versions.items()}
-        past.overwritten += revision.kind == OUTSIDE and any(line.startswith("- ") for line in before - after)
+        past.overwritten |= revision.kind == OUTSIDE and any(line.startswith("- ") for line in before - after)
     past.taken = {line: kind for line, kind in past.taken.items() if not in_tree[line]}
     return past
 

@@ -1,12 +1,11 @@
 """Everything that is measured of search, in one run: `nice python -m bench.results` writes `bench/RESULTS.md`.
 
-Each bench runs in a process of its own and prints JSON; its tables are written as they are. `--only beam` prints those
-of one bench, and writes nothing. Times are of this machine, and of whatever else it does meanwhile.
+Each bench runs in a process of its own and prints JSON; its tables are written as they are. Times are of this machine,
+and of whatever else it does meanwhile.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -34,15 +33,9 @@ PEERS = (
 
 
 def main() -> None:
-    """Runs the benches, and writes or prints what they measured."""
-    parser = argparse.ArgumentParser(description="Everything that is measured of search, in one run.")
-    parser.add_argument("--only", choices=BENCHES, action="append", help="print this bench, and write nothing")
-    chosen = parser.parse_args().only
+    """Runs the benches, and writes what they measured."""
     head = list(_head())  # before the benches, which read what is here now
-    parts = [part for name in chosen or BENCHES for part in _part(name)]
-    if chosen:
-        print("\n\n".join(parts))
-        return
+    parts = [part for name in BENCHES for part in _part(name)]
     FILE.write_text("\n\n".join([*head, *parts]) + "\n", "utf-8")
     print(f"{FILE.relative_to(Path.cwd()) if FILE.is_relative_to(Path.cwd()) else FILE.name} is written")
 

@@ -1,4 +1,4 @@
-"""What benches of search share: flat baselines, memories of pages, which text a hit shows, what searching costs."""
+"""What benches of search share: memories, flat baselines, which text a hit shows, what searching costs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, date, datetime
+from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import quantiles
@@ -20,24 +22,29 @@ from markdown_it import MarkdownIt
 from bench.tables import Figures
 from memory_v2 import Memory
 from memory_v2.index.full_text import FullTextIndex
-from memory_v2.operations.results import SearchResult
+from memory_v2.operations.results import SearchResult, SearchResults
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.lists import stopwords
-from memory_v2.text.words import words
+from memory_v2.text.words import tokens, words
 from memory_v2.tree.block import decode, split_lines
 
 LOOKED_AHEAD = 30
 """How many lines are compared to tell from which of two texts a line is that both have."""
 LONG = 40
 """A line of so many characters that no text has is part of a longer line, if one of them has it."""
+FLAT = 1 << 30
+"""The threshold of a page that is never split, in bytes."""
 TRIALS = 2
 """How often an index is built, and the pages are parsed: the fastest counts."""
 
-Asked = TypeVar("Asked")
 Found = TypeVar("Found")
 
+Search: TypeAlias = Callable[[str], SearchResults]
+"""Finds what answers a question, best first."""
 Baseline: TypeAlias = Callable[[str, int], list[int]]
 """Finds texts for a question: the numbers of at most so many, from 0, best first."""
+Shown: TypeAlias = Callable[[str], Mapping[int, int]]
+"""Finds texts for a question: their numbers, best first, each with the tokens that are read to come to it."""
 
 
 def full_text(texts: Sequence[str]) -> Baseline:
@@ -75,17 +82,85 @@ def grep(texts: Sequence[str]) -> Baseline:
     return search
 
 
-def memory_of(pages: Mapping[str, bytes | str], **settings: Any) -> Memory:
+def of_texts(baseline: Callable[[Sequence[str]], Baseline], texts: Sequence[SearchResult], limit: int) -> Search:
+    """The best of these texts by a flat baseline, which tells an absence by finding nothing."""
+    find = baseline([text.excerpt for text in texts])
+
+    def search(question: str) -> SearchResults:
+        found = SearchResults(texts[number] for number in find(question, limit))
+        found.verdict = "answered" if found else "no"
+        return found
+
+    return search
+
+
+def a_text(text: str, day: date | None = None, path: str = "", lines: tuple[int, int] = (1, 1)) -> SearchResult:
+    """A text as a hit shows it."""
+    return SearchResult(path, text, 0.0, "", lines, day, ())
+
+
+def of_memory(memory: Memory, limit: int) -> Search:
+    """The search of a memory for so many hits."""
+
+    def search(question: str) -> SearchResults:
+        found = memory.search(question, limit)
+        if found.degraded:
+            sys.exit(found.degraded)  # such as: what the extra needs is not installed
+        return found
+
+    return search
+
+
+def shown(search: Search, texts: Callable[[SearchResult], Iterable[int]]) -> Shown:
+    """The texts of which the hits show a line; `texts` tells those of a hit."""
+
+    def search_texts(question: str) -> dict[int, int]:
+        found, read = dict[int, int](), 0
+        for hit in search(question):
+            read += tokens(hit.excerpt)
+            for number in texts(hit):
+                found.setdefault(number, read)
+        return found
+
+    return search_texts
+
+
+def shown_of(baseline: Callable[[Sequence[str]], Baseline], texts: Sequence[str], limit: int) -> Shown:
+    """The texts that a flat baseline finds, which are read one by one."""
+    find = baseline(texts)
+
+    def search_texts(question: str) -> dict[int, int]:
+        found = find(question, limit)
+        return dict(zip(found, accumulate(tokens(texts[number]) for number in found), strict=True))
+
+    return search_texts
+
+
+def memory_of(pages: Mapping[str, bytes | str]) -> Memory:
     """A memory that has these pages as they are."""
+    return Memory(_stored(pages), dense=False)
+
+
+def _stored(pages: Mapping[str, bytes | str]) -> VolatileStorage:
     storage = VolatileStorage()
     for path, page in pages.items():
         storage.write(path, page.encode() if isinstance(page, str) else page)
-    return Memory(storage, dense=False, **settings)
+    return storage
 
 
 def new_memory(dense: bool = False, **settings: Any) -> Memory:
     """An empty memory that lives in this process, and goes by words unless told otherwise."""
     return Memory(VolatileStorage(), dense=dense, **settings)
+
+
+def told(texts: Iterable[tuple[str, date]], asked_on: date, **settings: Any) -> Memory:
+    """A memory after each text was written to it on its day, and all questions are asked on one."""
+    day = asked_on
+    memory = new_memory(now=lambda: datetime(day.year, day.month, day.day, 10, tzinfo=UTC), **settings)
+    for text, day in texts:  # noqa: B007 - the clock reads it
+        memory.write(text)
+    day = asked_on
+    return memory
 
 
 class Passages:
@@ -160,11 +235,11 @@ class Watch:
         self._wall: list[float] = []
         self._cpu: list[float] = []
 
-    def timed(self, search: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
+    def timed(self, search: Callable[[str], Found]) -> Callable[[str], Found]:
         """The same search, watched. Its first question, at which an index may be built, is asked twice."""
         is_new = True
 
-        def watched(asked: Asked) -> Found:
+        def watched(asked: str) -> Found:
             nonlocal is_new
             if is_new:
                 is_new = False
@@ -194,6 +269,7 @@ def pages_of(memory: Memory) -> dict[str, bytes]:
 def index_figures(*memories: Mapping[str, bytes]) -> Figures:
     """The time that indexes of these pages take to build, relative to the Markdown parser alone on the same text, which
     is markdown-it as it comes; their size, relative to that of the text; and the peak memory of this process so far."""
+    per_mb = 1_000_000 if sys.platform == "darwin" else 1_000
     built = parsed = 0.0
     size = text = 0
     for pages in memories:
@@ -207,13 +283,8 @@ def index_figures(*memories: Mapping[str, bytes]) -> Figures:
         "index CPU s": built,
         "to parser": built / parsed,
         "index to text": size / text,
-        "peak MB": peak(),
+        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // per_mb,
     }
-
-
-def peak() -> int:
-    """The peak memory of this process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1_000_000 if sys.platform == "darwin" else 1_000)
 
 
 def _built(pages: Mapping[str, bytes]) -> tuple[float, int]:
@@ -224,9 +295,7 @@ def _built(pages: Mapping[str, bytes]) -> tuple[float, int]:
 
 
 def _build(pages: Mapping[str, bytes]) -> tuple[float, int]:
-    storage = VolatileStorage()
-    for path, data in pages.items():
-        storage.write(path, data)
+    storage = _stored(pages)
     with tempfile.TemporaryDirectory() as place:
         index = FullTextIndex(storage, Path(place))
         began = time.process_time()

@@ -19,7 +19,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -232,10 +232,8 @@ def ours(options: ServiceOptions) -> Iterator[Target]:
     """The service as `silica serve` starts it, with a key whose requests are counted, and the sessions of the bench."""
     key = add_key(options, {"name": "bench", "tier": "standard_tier"})
     environment = {"DATABASE_URL": options.database, "REDIS_URL": options.redis}
-    with _running([sys.executable, "-c", UNLIMITED, "serve", "--path", str(options.folder)], "--port", environment) as (
-        at,
-        process,
-    ):
+    command = [sys.executable, "-c", UNLIMITED, "serve", "--path", str(options.folder), "--port"]
+    with _running(command, environment) as (at, process):
         target = Target(at, _sessions(f"{BASE}/context/"), process, key)
         for number in range(CONNECTIONS):
             package = PACKAGE | {"session_id": f"S{number}"}
@@ -247,7 +245,7 @@ def ours(options: ServiceOptions) -> Iterator[Target]:
 def floor(store: str) -> Iterator[Target]:
     """A floor on this store, in a process of its own."""
     key = uuid.uuid4().hex
-    with _running([sys.executable, "-m", "bench.service_floor", store, key], "", {}) as (at, process):
+    with _running([sys.executable, "-m", "bench.service_floor", store, key], {}) as (at, process):
         target = Target(at, _sessions("/context/"), process, key)
         target.ask("PUT")
         yield target
@@ -258,13 +256,12 @@ def _sessions(above: str) -> Asked:
 
 
 @contextmanager
-def _running(command: list[str], option: str, environment: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """The address and the process of a server that listens."""
+def _running(command: list[str], environment: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """The address and the process of a server that listens at the port that is the last word of its command."""
     with socket.create_server((HOST, 0)) as probe:
         port = probe.getsockname()[1]
-    words = [*command, *filter(None, [option]), str(port)]
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(words, stdout=quiet, stderr=quiet, env=os.environ | environment) as process:
+    with subprocess.Popen([*command, str(port)], stdout=quiet, stderr=quiet, env=os.environ | environment) as process:
         try:
             _await_port(port)
             yield f"http://{HOST}:{port}", process.pid
@@ -278,15 +275,11 @@ def _running(command: list[str], option: str, environment: dict[str, str]) -> It
 
 def _await_port(port: int) -> None:
     until = time.monotonic() + 60
-    while True:
-        try:
-            socket.create_connection((HOST, port), timeout=1).close()
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+    while time.monotonic() < until:
+        with suppress(OSError):
+            return socket.create_connection((HOST, port), timeout=1).close()
+        time.sleep(0.1)
+    raise TimeoutError(f"no server listens at port {port}")
 
 
 if __name__ == "__main__":

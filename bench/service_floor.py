@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import threading
 from collections import Counter
-from typing import Any, Protocol
+from typing import Any
 
 import psycopg
 import redis.asyncio
@@ -30,14 +30,6 @@ return n
 TABLE = "CREATE TABLE IF NOT EXISTS floor (id TEXT PRIMARY KEY, value TEXT)"
 READ = "SELECT value FROM floor WHERE id = %s"
 WRITE = "INSERT INTO floor VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET value = excluded.value RETURNING value"
-
-
-class Values(Protocol):
-    """Where the floor has its values."""
-
-    async def count(self, key: str) -> int: ...
-    async def read(self, session: str) -> Any: ...
-    async def write(self, session: str, text: str) -> object: ...
 
 
 class InRedis:

@@ -22,13 +22,6 @@ class Asked:
     """Where it is written, if that is another place."""
 
 
-def agent_memory_server(address: str, sessions: int) -> Asked:
-    """redis/agent-memory-server: a session of working memory, one document of Redis."""
-    said = {"id": "1", "role": "user", "content": TEXT, "created_at": "2026-11-24T16:29:20Z"}
-    body = {"session_id": "S{n}", "messages": [said], "memories": [], "data": VALUE}
-    return Asked(tuple(f"/v1/working-memory/S{number}" for number in range(sessions)), body)
-
-
 def langgraph(address: str, sessions: int) -> Asked:
     """LangGraph's server, as its command line starts it: an item of its store, which is in memory."""
     reads = tuple(f"/store/items?namespace=bench&key=S{number}" for number in range(sessions))
@@ -40,19 +33,9 @@ def mcp_memory_service(address: str, sessions: int) -> Asked:
     """mcp-memory-service: what is told of a memory in its table in SQLite; its vector stays, and is not made again."""
     paths = []
     for number in range(sessions):
-        made = _sent(httpx.post(f"{address}/api/memories", json={"content": f"{TEXT} {number}"}, trust_env=False))
-        paths.append(f"/api/memories/{made['content_hash']}")
+        answer = httpx.post(f"{address}/api/memories", json={"content": f"{TEXT} {number}"}, trust_env=False)
+        paths.append(f"/api/memories/{answer.raise_for_status().json()['content_hash']}")
     return Asked(tuple(paths), {"metadata": VALUE})
 
 
-def _sent(answer: httpx.Response) -> dict[str, Any]:
-    answer.raise_for_status()
-    found: dict[str, Any] = answer.json()
-    return found
-
-
-PEERS: Mapping[str, Callable[[str, int], Asked]] = {
-    "agent-memory-server": agent_memory_server,
-    "langgraph": langgraph,
-    "mcp-memory-service": mcp_memory_service,
-}
+PEERS: Mapping[str, Callable[[str, int], Asked]] = {"langgraph": langgraph, "mcp-memory-service": mcp_memory_service}

@@ -1,10 +1,11 @@
-"""How benches print their figures: a table on the terminal, or one JSON document."""
+"""How benches take times, and print their figures: a table on the terminal, or one JSON document."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from statistics import fmean
 from typing import TypeAlias
 
@@ -49,8 +50,17 @@ def number(value: float | int | None) -> str:
     return f"{value:.3f}"
 
 
-def parser(says: str) -> argparse.ArgumentParser:
+def seconds(act: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """How long it takes, by a clock."""
+    began = clock()
+    act()
+    return clock() - began
+
+
+def parser(says: str, dense: bool = False) -> argparse.ArgumentParser:
     """The arguments that benches share; `says` is what the bench says of itself in its first line."""
     arguments = argparse.ArgumentParser(description=says)
     arguments.add_argument("--json", action="store_true", help="print the figures as JSON")
+    if dense:
+        arguments.add_argument("--dense", action="store_true", help="by meaning too, with the extra of that name")
     return arguments

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import median
 
 import tests
 from bench.growth import make_tree
-from bench.tables import Figures, table
+from bench.searching import Baseline, full_text, pages_of
+from bench.tables import Figures, seconds, table
 from memory_v2 import Memory
 from memory_v2.operations import context
 from memory_v2.tree.page import parse_page
@@ -54,61 +52,37 @@ def main() -> None:
             quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
             static = ThreadingHTTPServer((HOST, 0), partial(quiet, directory=str(plain)))
             threading.Thread(target=static.serve_forever, daemon=True).start()
-            given: dict[str, object] = {
-                "link": server.link,
-                "chromium": CHROMIUM,
-                "base": "",
-                "views": VIEWS,
-                "query": QUERY,
-            }
-            given |= {"rounds": ROUNDS, "plain": str(plain), "plainAt": f"http://{HOST}:{static.server_address[1]}"}
+            given: dict[str, object] = {"link": server.link, "chromium": CHROMIUM, "base": "", "views": VIEWS}
+            given |= {"query": QUERY, "rounds": ROUNDS, "plain": str(plain)}
+            given["plainAt"] = f"http://{HOST}:{static.server_address[1]}"
             environment = {**os.environ, "SILICA_SCENARIO": json.dumps(given)}
             done = subprocess.run(
                 [NODE, "timing.js"], cwd=HERE, env=environment, check=True, stdout=subprocess.PIPE, text=True
             )
             found = json.loads(done.stdout)
-            rows: dict[str, Figures] = {}
-            for name, seen in found["views"].items():
-                paint, baseline = statistics.median(seen["paint"]), statistics.median(seen["plain"])
-                rows[name] = {
-                    "bytes": seen["bytes"],
-                    "paint, ms": paint,
-                    "static, ms": baseline,
-                    "ratio": paint / baseline,
-                }
+            rows: dict[str, Figures] = {
+                name: {"bytes": seen["bytes"], "paint, ms": median(seen["paint"]), "static, ms": median(seen["plain"])}
+                for name, seen in found["views"].items()
+            }
             print(
                 f"first paint at {PAGES:,} pages, median of {ROUNDS}; the goal is {MOST_BYTES:,} bytes\n{table(rows)}"
             )
-            answer = statistics.median(found["answer"])
-            engine = statistics.median(_asked(server.subject))
-            words = statistics.median(_words(memory))
+            answer = median(found["answer"])
+            quick, plain_text = server.subject.quick, _full_text(memory)
+            engine, words = (
+                median(1000 * seconds(search) for _ in range(ROUNDS))
+                for search in (lambda: quick.search(QUERY, 20), lambda: plain_text(QUERY, 20))
+            )
             print(f"\nanswer in the page, from the last letter, with 120 ms of waiting for another: {answer:.0f} ms")
             print(f"the search alone {engine:.1f} ms; plain FTS5 {words:.1f} ms; ratio {engine / words:.1f}")
             server.stop()
             static.shutdown()
 
 
-def _asked(subject: Subject) -> list[float]:
-    """Milliseconds of the search that the page makes."""
-    return [_ms(lambda: subject.quick.search(QUERY, 20)) for _ in range(ROUNDS)]
-
-
-def _words(memory: Memory) -> list[float]:
-    """Milliseconds of FTS5 over the same blocks."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE blocks USING fts5(text, tokenize = 'porter')")
-    for info in memory.list_files():
-        page = parse_page(info.path, memory.read(info.path))
-        connection.executemany("INSERT INTO blocks VALUES (?)", [(block.text,) for block in page.blocks])
-    asked = "SELECT text FROM blocks WHERE blocks MATCH ? ORDER BY bm25(blocks) LIMIT 20"
-    wanted = " OR ".join(QUERY.split())
-    return [_ms(lambda: connection.execute(asked, (wanted,)).fetchall()) for _ in range(ROUNDS)]
-
-
-def _ms(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return (time.perf_counter() - started) * 1000
+def _full_text(memory: Memory) -> Baseline:
+    """FTS5 over the same blocks."""
+    pages = (parse_page(path, data.decode()) for path, data in pages_of(memory).items())
+    return full_text([block.text for page in pages for block in page.blocks])
 
 
 if __name__ == "__main__":

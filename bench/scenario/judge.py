@@ -44,9 +44,9 @@ class Watch:
 
     texts: Sequence[Text]
     stood: dict[Sentence, str] = field(default_factory=dict)
-    lost: dict[Sentence, int] = field(default_factory=dict)
-    replaced: dict[Sentence, int] = field(default_factory=dict)
-    stale: dict[tuple[str, str], int] = field(default_factory=dict)
+    lost: set[Sentence] = field(default_factory=set)
+    replaced: set[Sentence] = field(default_factory=set)
+    stale: set[tuple[str, str]] = field(default_factory=set)
 
     def see(self, step: Step) -> None:
         """Looks at the tree after a write."""
@@ -55,15 +55,14 @@ class Watch:
         written = sentences_of(self.texts[:number])
         for one in written:
             if verbatim(one, tree) or retold(one, tree):
-                self.lost.pop(one, None)
-                self.replaced.pop(one, None)
+                self.lost.discard(one)
+                self.replaced.discard(one)
             elif one not in self.lost and one not in self.replaced:
-                (self.replaced if decided else self.lost)[one] = number
+                (self.replaced if decided else self.lost).add(one)
                 self.stood.setdefault(one, step.result.path if isinstance(step.result, WriteResult) else "")
         found = places(written, tree)
         self.stood |= found
-        for path, told in self._stale(step.pages, found, number):
-            self.stale.setdefault((path, told), number)
+        self.stale.update(self._stale(step.pages, found, number))
 
     @property
     def retold(self) -> dict[Sentence, str]:
@@ -77,16 +76,12 @@ class Watch:
         subjects = defaultdict(set)
         for one, path in found.items():
             subjects[path].add(one.subject)
-        for path, told in descriptions(pages):
+        listed = [child for page in pages.values() for child in page.children]
+        for path, told in ((child.target, child.description) for child in listed):
             for text in self.texts[:number]:
                 for old, new in text.stale.items() if text.about in subjects[path] else ():
                     if re.search(old, told, re.I) and not re.search(new, told, re.I):
                         yield path, told
-
-
-def descriptions(pages: Mapping[str, Page]) -> list[tuple[str, str]]:
-    """Every page that is listed somewhere, with its description there."""
-    return [(child.target, child.description) for page in pages.values() for child in page.children]
 
 
 def standings(texts: Sequence[Text], pages: Mapping[str, Page], retold: Mapping[Sentence, str]) -> list[Stands]:
