@@ -60,21 +60,20 @@ def main() -> None:
     """Prints the recall of each search, by chat and together."""
     chosen = parser("Recall of the messages of long chats.").parse_args()
     chats = {name: load(name) for name in CHATS}
-    recall, times = dict[str, Figures](), dict[str, Figures]()
+    recall, watch = dict[str, Figures](), Watch()
     memories = {name: grown(chat) for name, chat in chats.items()}
     for search, prepare in SEARCHES.items():
-        watch = Watch()
-        rows = {name: list(measure(chat, watch.timed(prepare(chat, memories[name])))) for name, chat in chats.items()}
+        timed = {name: watch.timed(search, prepare(chat, memories[name])) for name, chat in chats.items()}
+        rows = {name: list(measure(chat, timed[name])) for name, chat in chats.items()}
         recall |= {f"{search}, chat {name}": means(found) for name, found in rows.items()}
         recall[f"{search}, all"] = means(row for found in rows.values() for row in found)
-        times[search] = watch.figures()
     index = {f"chat {name}": index_figures(pages_of(memory)) for name, memory in memories.items()}
     lost = {
         f"chat {name}": {"messages": len(chat.messages), "lost": Passages(memories[name], chat.texts).lost()}
         for name, chat in chats.items()
     }
     report(
-        {"recall of messages": recall, f"a search for {DEEP} hits": times, "the index": index, "the text": lost},
+        {"recall of messages": recall, f"a search for {DEEP} hits": watch.rows, "the index": index, "the text": lost},
         chosen.json,
     )
 

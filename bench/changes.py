@@ -30,11 +30,10 @@ Told = Sequence[tuple[str, date]]
 def main() -> None:
     """Prints the figures of each search."""
     chosen = parser("Whether the newest of facts that others told comes first.", dense=True).parse_args()
-    given, rows, times = load("changes/changes.json"), dict[str, Figures](), dict[str, Figures]()
-    for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
-        watch = Watch()
-        rows[name], times[name] = measure(given, watch.timed(prepare(facts_of(given)))), watch.figures()
-    report({"changed facts": rows, f"a search for {DEPTH} hits": times}, chosen.json)
+    given, watch = load("changes/changes.json"), Watch()
+    searches = SEARCHES | (BY_MEANING if chosen.dense else {})
+    rows = {name: measure(given, watch.timed(name, make(facts_of(given)))) for name, make in searches.items()}
+    report({"changed facts": rows, f"a search for {DEPTH} hits": watch.rows}, chosen.json)
 
 
 def facts_of(given: Mapping[str, Any]) -> Told:

@@ -49,9 +49,7 @@ class Facts:
 def main() -> None:
     """Prints the figures of each search, by list."""
     chosen = parser("Whether the newest of contradicting facts comes first.").parse_args()
-    rows: dict[str, Figures] = {}
-    times: dict[str, Figures] = {}
-    index: dict[str, Figures] = {}
+    rows, index, watch = dict[str, Figures](), dict[str, Figures](), Watch()
     for given in load_facts():
         memory = written(given)
         facts = list(map(a_text, given.facts))
@@ -62,11 +60,10 @@ def main() -> None:
             "grep": of_texts(grep, facts, DEPTH),
         }
         for name, search in searches.items():
-            watch = Watch()
-            rows[f"{name}, {given.name}"] = measure(given, watch.timed(search))
-            times[f"{name}, {given.name}"] = watch.figures()
+            row = f"{name}, {given.name}"
+            rows[row] = measure(given, watch.timed(row, search))
         index[given.name] = index_figures(pages_of(memory))
-    report({"newest first": rows, "a search": times, "the index": index}, chosen.json)
+    report({"newest first": rows, "a search": watch.rows, "the index": index}, chosen.json)
 
 
 def load_facts() -> list[Facts]:

@@ -14,7 +14,6 @@ Exits with status 1 unless nothing is torn, changed or untrue.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
@@ -26,10 +25,9 @@ from typing import TypeAlias
 from bench.data import data_file, data_folder, load
 from bench.notes import SOME_NOTE
 from bench.personas import PEOPLE
-from bench.searching import FLAT
+from bench.searching import FLAT, new_memory
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
-from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.text.dates import named_span
 from memory_v2.tree.block import decode
 
@@ -91,25 +89,24 @@ def _document(file: Path) -> tuple[date | None, str]:
 
 def divided(name: str, told: Told, threshold: int) -> Counter[str]:
     """What became of a page that is split at this threshold, beside one that is not. Prints what is wrong."""
-    with tempfile.TemporaryDirectory() as before, tempfile.TemporaryDirectory() as after:
-        whole, split = _grown(Path(before), told, FLAT), _grown(Path(after), told, threshold)
-        pages = {path: _filled(decode(split.storage.read(path).data)) for path in split.storage.list_files()}
-        figures = Counter({"pages": 1, "split": int(len(pages) > 2), "children": len(pages) - 2})
-        for kind, unit in (one for _, text in told for one in units(text.replace("\r\n", "\n"))):
-            if len(unit.encode()) > MOST * threshold:
-                continue
-            figures[kind] += 1
-            if not any(_filled(unit) in text for text in pages.values()):
-                figures[f"{kind} torn"] += 1
-                print(f"{name}: torn: {unit!r:.160}")
-        days, was = _days(split), _days(whole)
-        for line, said in was.items():
-            figures["days"] += 1
-            if line in days and not days[line] <= said:
-                figures["days changed"] += 1
-                print(f"{name}: {sorted(map(str, said))} became {sorted(map(str, days[line]))}: {line:.120}")
-        figures.update(_titles(name, split))
-        return figures
+    whole, split = _grown(told, FLAT), _grown(told, threshold)
+    pages = {path: _filled(decode(split.storage.read(path).data)) for path in split.storage.list_files()}
+    figures = Counter({"pages": 1, "split": int(len(pages) > 2), "children": len(pages) - 2})
+    for kind, unit in (one for _, text in told for one in units(text.replace("\r\n", "\n"))):
+        if len(unit.encode()) > MOST * threshold:
+            continue
+        figures[kind] += 1
+        if not any(_filled(unit) in text for text in pages.values()):
+            figures[f"{kind} torn"] += 1
+            print(f"{name}: torn: {unit!r:.160}")
+    days, was = _days(split), _days(whole)
+    for line, said in was.items():
+        figures["days"] += 1
+        if line in days and not days[line] <= said:
+            figures["days changed"] += 1
+            print(f"{name}: {sorted(map(str, said))} became {sorted(map(str, days[line]))}: {line:.120}")
+    figures.update(_titles(name, split))
+    return figures
 
 
 def _filled(text: str) -> str:
@@ -117,12 +114,10 @@ def _filled(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def _grown(folder: Path, told: Told, threshold: int) -> Memory:
+def _grown(told: Told, threshold: int) -> Memory:
     day: date | None = None
-    memory = Memory(
-        LocalStorage(folder),
+    memory = new_memory(
         threshold=threshold,
-        dense=False,
         now=lambda: datetime(day.year, day.month, day.day, 9, tzinfo=UTC) if day else NOW,
     )
     for said, text in told:

@@ -25,16 +25,14 @@ Corpora: those of `bench.documents`. Exits with status 1 if a goal is missed.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from bench.documents import CORPORA, Document, compared, documents
+from bench.searching import new_memory
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
-from memory_v2.storage.local.storage import LocalStorage
 
 ROOT = "memory"
 WHOLE_BYTES = 6_000
@@ -78,13 +76,10 @@ def main() -> None:
 
 def measure(given: Sequence[Document], is_told: bool) -> Figures:
     """Writes the documents into a new memory, and measures its tree."""
-    with (
-        tempfile.TemporaryDirectory() as place,
-        Memory(LocalStorage(Path(place)), "offline", now=lambda: NOW) as memory,
-    ):
-        for document in given:
-            memory.write(document.text, source=document.name if is_told else None)
-        return Tree(memory).figures(given, [one for one in given if is_told or one.own_title])
+    memory = new_memory(now=lambda: NOW)
+    for document in given:
+        memory.write(document.text, source=document.name if is_told else None)
+    return Tree(memory).figures(given, [one for one in given if is_told or one.own_title])
 
 
 class Tree:

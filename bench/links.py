@@ -30,16 +30,14 @@ Pages = Mapping[str, str]
 def main() -> None:
     """Prints the figures."""
     chosen = parser("Whether links bring what two pages answer together.").parse_args()
-    rows, times = dict[str, Figures](), dict[str, Figures]()
+    rows, watch = dict[str, Figures](), Watch()
     texts = own_texts("links")
     for kind, pages in (("", texts["pages"]), ("crowded, ", crowded(texts["pages"]))):
         for name, prepare in SEARCHES.items():
-            watch = Watch()
-            search = watch.timed(prepare(pages))
+            search = watch.timed(f"{name}{', crowded' if kind else ''}", prepare(pages))
             for hops in ("two hops", "one hop"):
                 rows[f"{name}, {kind}{hops}"] = figures(search, texts[hops])
-            times[f"{name}{', crowded' if kind else ''}"] = watch.figures()
-    report({"answered": rows, f"a search for {max(DEPTHS)} hits": times}, chosen.json)
+    report({"answered": rows, f"a search for {max(DEPTHS)} hits": watch.rows}, chosen.json)
 
 
 def figures(search: Search, questions: Sequence[tuple[str, str, str]]) -> Figures:

@@ -95,12 +95,12 @@ def main() -> None:
     """Prints the recall of evidence, what it costs, and what became of the text."""
     chosen = parser("LoCoMo through the whole product.", dense=True).parse_args()
     conversations = load_locomo()
-    recall, times, kept, index = (dict[str, Figures]() for _ in range(4))
+    recall, kept, index = (dict[str, Figures]() for _ in range(3))
+    watch = Watch()
     for name, prepare in (SEARCHES | (BY_MEANING if chosen.dense else {})).items():
-        watch = Watch()
-        rows = {one.name: list(measure(one, watch.timed(prepare(one)))) for one in conversations}
-        recall |= table_of(name, rows)
-        times[name] = watch.figures()
+        recall |= table_of(
+            name, {one.name: list(measure(one, watch.timed(name, prepare(one)))) for one in conversations}
+        )
     for name, texts in WAYS.items():
         memories = [grown(conversation, texts) for conversation in conversations]
         kept |= {
@@ -108,7 +108,7 @@ def main() -> None:
         }
         index[name] = index_figures(*map(pages_of, memories))
     report(
-        {"recall of evidence": recall, f"a search for {DEEP} hits": times, "the text": kept, "the index": index},
+        {"recall of evidence": recall, f"a search for {DEEP} hits": watch.rows, "the text": kept, "the index": index},
         chosen.json,
     )
 

@@ -62,19 +62,17 @@ def main() -> None:
     problems = [problem for asked in QUESTIONS for problem in _moved(asked, folders[asked.folder])]
     if problems:
         sys.exit("these notes are not those of the questions:\n  " + "\n  ".join(problems))
-    replies, times = dict[str, Replies](), dict[str, Figures]()
+    replies, watch = dict[str, Replies](), Watch()
     for name, prepare in SEARCHES.items():
-        watch = Watch()
-        searches = {folder: watch.timed(prepare(pages)) for folder, pages in folders.items()}
+        searches = {folder: watch.timed(name, prepare(pages)) for folder, pages in folders.items()}
         replies[name] = {asked: searches[asked.folder](asked.question) for asked in QUESTIONS}
-        times[name] = watch.figures()
     figures = {name: _figures(found) for name, found in replies.items()}
     for language in dict.fromkeys(asked.language for asked in QUESTIONS):
         part = {asked: found for asked, found in replies["memory"].items() if asked.language == language}
         figures[f"memory, {language}"] = _figures(part)
     index = {"all folders": index_figures(*folders.values())}
     searched = f"a search for {max(DEPTHS)} hits"
-    report({"answered": figures, searched: times, "the index": index}, chosen.json)
+    report({"answered": figures, searched: watch.rows, "the index": index}, chosen.json)
 
 
 def pages_of(folder: Path) -> dict[str, bytes]:

@@ -39,19 +39,17 @@ Person: TypeAlias = Mapping[str, Any]
 def main() -> None:
     """Prints the figures of each search."""
     chosen = parser("Whether questions about everyday notes find their answers.", dense=True).parse_args()
-    rows, times = dict[str, Figures](), dict[str, Figures]()
+    rows, watch = dict[str, Figures](), Watch()
     for name, prepare in {**SEARCHES, **(BY_MEANING if chosen.dense else {})}.items():
-        watch = Watch()
         asked = [
             (question, search(question["q"]))
             for person in people()
-            for search in [watch.timed(prepare(person))]
+            for search in [watch.timed(name, prepare(person))]
             for question in person["questions"]
         ]
         rows[name] = figures(asked)
         rows |= {f"{name}, {kind}": figures([one for one in asked if one[0]["kind"] == kind]) for kind in KINDS}
-        times[name] = watch.figures()
-    report({"answered": rows, "a search for 10 hits": times}, chosen.json)
+    report({"answered": rows, "a search for 10 hits": watch.rows}, chosen.json)
 
 
 def people() -> list[Person]:

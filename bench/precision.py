@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -55,16 +56,14 @@ class Found:
 def main() -> None:
     """Prints precision and recall of each search."""
     chosen = parser("Precision and recall of what a search returns.").parse_args()
-    rows, times = dict[str, Figures](), dict[str, Figures]()
+    rows, watch = dict[str, Figures](), Watch()
     for way, says in WAYS.items():
         for name, prepare in SEARCHES.items():
-            watch = Watch()
-            found = asked(says, prepare, watch)
-            times[f"{name}, {way}"] = watch.figures()
+            found = asked(says, prepare, partial(watch.timed, f"{name}, {way}"))
             answers = [one if one.answered else replace(one, returned=[]) for one in found]
             rows[f"{name}, {way}, answers"] = measure(answers)
             rows[f"{name}, {way}, ten results"] = measure(found)
-    report({"precision": rows, f"a search for {DEEP} hits": times}, chosen.json)
+    report({"precision": rows, f"a search for {DEEP} hits": watch.rows}, chosen.json)
 
 
 Says = Callable[[Belief], str]
@@ -120,12 +119,12 @@ SEARCHES: dict[str, Callable[[Stage, Says], Searched]] = {
 }
 
 
-def asked(says: Says, prepare: Callable[[Stage, Says], Searched], watch: Watch) -> list[Found]:
+def asked(says: Says, prepare: Callable[[Stage, Says], Searched], timed: Callable[[Search], Search]) -> list[Found]:
     """Every case, asked when its beliefs are there."""
     found = []
     for stage, cases in stages():
         search, shows = prepare(stage, says)
-        search = watch.timed(search)
+        search = timed(search)
         placed = [(belief["_id"], page) for page, beliefs in stage.items() for belief in beliefs]
         for question, pages, expected in cases:
             hits = search(question) if question.strip() else SearchResults()

@@ -229,14 +229,14 @@ def _compared(line: str) -> str:
 
 
 class Watch:
-    """How long each of many searches took, on the clock and on the processor."""
+    """How long each of many searches took, by the name of the row, on the clock and on the processor."""
 
     def __init__(self) -> None:
-        self._wall: list[float] = []
-        self._cpu: list[float] = []
+        self._took: dict[str, list[tuple[float, float]]] = {}
 
-    def timed(self, search: Callable[[str], Found]) -> Callable[[str], Found]:
+    def timed(self, name: str, search: Callable[[str], Found]) -> Callable[[str], Found]:
         """The same search, watched. Its first question, at which an index may be built, is asked twice."""
+        took = self._took.setdefault(name, [])
         is_new = True
 
         def watched(asked: str) -> Found:
@@ -246,19 +246,23 @@ class Watch:
                 search(asked)
             wall, cpu = time.perf_counter(), time.process_time()
             found = search(asked)
-            self._wall.append(1_000 * (time.perf_counter() - wall))
-            self._cpu.append(1_000 * (time.process_time() - cpu))
+            took.append((1_000 * (time.perf_counter() - wall), 1_000 * (time.process_time() - cpu)))
             return found
 
         return watched
 
-    def figures(self) -> Figures:
+    @property
+    def rows(self) -> dict[str, Figures]:
         """The median and the 95th percentile, in milliseconds."""
-        row = {"searches": len(self._wall)}
-        if len(self._wall) < 2:
-            return row
-        wall, cpu = (quantiles(times, n=20, method="inclusive") for times in (self._wall, self._cpu))
-        return {**row, "p50 ms": wall[9], "p95 ms": wall[18], "CPU p50 ms": cpu[9], "CPU p95 ms": cpu[18]}
+        return {name: _percentiles(took) for name, took in self._took.items()}
+
+
+def _percentiles(took: Sequence[tuple[float, float]]) -> Figures:
+    row = {"searches": len(took)}
+    if len(took) < 2:
+        return row
+    wall, cpu = (quantiles(times, n=20, method="inclusive") for times in zip(*took, strict=True))
+    return {**row, "p50 ms": wall[9], "p95 ms": wall[18], "CPU p50 ms": cpu[9], "CPU p95 ms": cpu[18]}
 
 
 def pages_of(memory: Memory) -> dict[str, bytes]:
