@@ -20,6 +20,8 @@ from memory_v2.text.slug import slug
 
 NAME = "conversations"
 FILE = "conversations.json"
+MESSAGES = "chat_messages"
+"""The key of what was said, in the export of Claude; ChatGPT has a tree, below `mapping`."""
 MAX_BYTES = 1_000_000_000
 """How large the file may be that is read, in bytes: years of talk have some hundred million."""
 _SPEAKERS = {"user": "User", "human": "User", "assistant": "Assistant"}
@@ -72,16 +74,12 @@ def _read(place: Path) -> Sequence[Any]:
 
 
 def _is_conversation(chat: object) -> bool:
-    return isinstance(chat, dict) and (isinstance(chat.get("mapping"), dict) or isinstance(_messages(chat), list))
-
-
-def _messages(chat: Mapping[str, Any]) -> object:
-    return chat.get("chat_messages")
+    return isinstance(chat, dict) and (isinstance(chat.get("mapping"), dict) or isinstance(chat.get(MESSAGES), list))
 
 
 def _said(chat: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Who said what, in order: of ChatGPT's tree of messages the branch that ends in the current one."""
-    messages = _messages(chat)
+    messages = chat.get(MESSAGES)
     if not isinstance(messages, list):
         nodes, branch, key = chat["mapping"], list[Any](), chat.get("current_node")
         while isinstance(node := nodes.get(key), dict) and len(branch) <= len(nodes):

@@ -13,7 +13,7 @@ from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.errors import Unreadable, UsageError
 from memory_v2.files.left_out import LeftOut
 from memory_v2.memory import Memory
-from memory_v2.migrate.exported_page import ExportedChild, ExportedPage, file_text, json_line, part_text, row_line
+from memory_v2.migrate.exported_page import ExportedPage, file_text, json_row, part_text, row_line
 from memory_v2.migrate.pages import cut_blocks, read_pages
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document
@@ -82,7 +82,7 @@ def exported_data(memory: Memory, form: Literal["file", "jsonl"]) -> tuple[bytes
 
 def _data(pages: Sequence[ExportedPage], entries: Sequence[EntryFile], form: Form) -> Iterator[bytes]:
     for page in pages:
-        yield encode(part_text(page)) if form == "file" else json_line(page).encode()
+        yield encode(part_text(page) if form == "file" else row_line(json_row(page)))
     yield from entries_part(entries) if form == "file" else entry_lines(entries)
 
 
@@ -164,9 +164,7 @@ def _exported(page: Page, depth: int, graph: Graph) -> ExportedPage:
         parent=graph.parents.get(page.path, ""),
         depth=depth,
         description=graph.descriptions.get(page.path, ""),
-        children=tuple(
-            ExportedChild(edge.target, graph.pages[edge.target].title, edge.label) for edge in edges if edge.child
-        ),
+        children=tuple((edge.target, graph.pages[edge.target].title, edge.label) for edge in edges if edge.child),
         source=source.name,
         day=source.day or iso_day(own.get(DATE)) or page.front_matter.date,
         tags=tuple(dict.fromkeys(filter(None, (*page.front_matter.tags, *own_tags)))),

@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from memory_v2.entries.file import NO_WORDS
 from memory_v2.files.left_out import LeftOut
 from memory_v2.migrate.folder import scan_folder
-from memory_v2.migrate.scan import Scan, SourceDocument
+from memory_v2.migrate.scan import Scan
 from memory_v2.text.words import plain
 from memory_v2.tree.block import (
     BYTE_ORDER_MARK,
@@ -50,33 +51,22 @@ BELOW = "<!-- silica: the pages below -->"
 MAX_LEVEL = 6
 """The lowest level of a heading in Markdown."""
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
-"""Values that YAML would not take for words."""
-_NAME = "silica-export"
 _LISTED = re.compile(r"(?m)^- \[[^\]\r\n]*\]\(([^)\s]+)\): ([^\r\n]+)")
 _MOST_READ = 10_000
 """How much of a file is read to know it, in bytes: a front matter, and more."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedChild:
-    """A page that is listed below another."""
-
-    path: str
-    title: str
-    description: str
-
-
 @dataclass(frozen=True)
 class ExportedPage:
     """One page: `page` without what the program writes below it, and with a block that was cut into pieces whole again;
-    `depth` is 0 for the root. `properties` are what a person noted below it."""
+    `depth` is 0 for the root. `children` are listed below it, each with path, title and description; `properties` are
+    what a person noted there."""
 
     page: Page
     parent: str
     depth: int
     description: str
-    children: tuple[ExportedChild, ...]
+    children: tuple[tuple[str, str, str], ...]
     source: str
     day: date | None
     tags: tuple[str, ...]
@@ -101,54 +91,37 @@ def file_text(page: ExportedPage) -> str:
         text = "".join([f"---{newline}", *keys, f"---{newline}{newline}", text])
     if not page.children:
         return text
-    listed = (f"- {_link(page.page.path, child)}{newline}" for child in page.children)
+    listed = (f"- {_link(page.page.path, *child)}{newline}" for child in page.children)
     return "".join([text, to_blank_line(text, newline), BELOW, 2 * newline, *listed])
 
 
-def text_in(file: str) -> str:
-    """The text of the page in such a file; all of it, if the program has not written it."""
+def read_file(file: str) -> tuple[dict[str, str], str]:
+    """The keys that the program has written into such a file, with their values in YAML, and the text of the page in
+    it; no keys and all of the text, if the program has not written it."""
     lines = split_lines(file)
-    start, ours, end = _own_keys(lines)
+    start = next((number for number, line in enumerate(lines) if not is_blank(line)), len(lines))
+    if not lines[start:] or lines[start].rstrip() != "---":
+        return {}, file
+    ends = (number for number in range(start + 1, len(lines)) if lines[number].strip() in ("---", "..."))
+    end = next(ends, 0)
+    ours = max((number for number in range(start, end) if lines[number].startswith(f"{PAGE}:")), default=0)
     if not ours:
-        return file
-    if any(line.startswith(f"{LISTED}:") for line in lines[ours:end]):
+        return {}, file
+    pairs = [line.partition(":") for line in lines[ours:end]]
+    keys = {key: value.strip() for key, _, value in reversed(pairs)}  # of a key that is there twice, the first counts
+    if LISTED in keys:
         below = max((number for number, line in enumerate(lines) if line.strip() == BELOW), default=len(lines))
         del lines[below:]
         if is_blank(lines[-1]):
             lines.pop()
     if ours == start + 1:
-        return "".join(lines[end + 2 :])
-    return "".join([*lines[:ours], *lines[end:]])
+        return keys, "".join(lines[end + 2 :])
+    return keys, "".join([*lines[:ours], *lines[end:]])
 
 
-def page_in(file: str) -> str:
-    """The path of the page in such a file; empty if the program has not written it."""
-    return _value(file, PAGE)
-
-
-def source_in(file: str) -> str:
-    """The source of the page in such a file, if the program has written it."""
-    return _value(file, "source")
-
-
-def _value(file: str, key: str) -> str:
-    """A value that the program has written into the front matter of a file."""
-    lines = split_lines(file)
-    _, ours, end = _own_keys(lines)
-    value = next((line.partition(":")[2].strip() for line in lines[ours:end] if line.startswith(f"{key}:")), "")
+def _said(value: str) -> str:
+    """What a value in YAML says that the program has written."""
     return str(json.loads(value)) if value.startswith('"') else value
-
-
-def _own_keys(lines: Sequence[str]) -> tuple[int, int, int]:
-    """The numbers of the lines, from 0, where the front matter begins, where the keys of the program begin in it, and
-    where it ends; the last two are 0 if the program has written none."""
-    start = next((number for number, line in enumerate(lines) if not is_blank(line)), len(lines))
-    if not lines[start:] or lines[start].rstrip() != "---":
-        return start, 0, 0
-    ends = (number for number in range(start + 1, len(lines)) if lines[number].strip() in ("---", "..."))
-    end = next(ends, 0)
-    ours = max((number for number in range(start, end) if lines[number].startswith(f"{PAGE}:")), default=0)
-    return start, ours, end if ours else 0
 
 
 def part_text(exported: ExportedPage) -> str:
@@ -172,11 +145,11 @@ def part_text(exported: ExportedPage) -> str:
     return text + to_blank_line(text, newline)
 
 
-def _link(here: str, child: ExportedChild) -> str:
+def _link(here: str, path: str, title: str, description: str) -> str:
     """A link to a child, relative to the file of the page, and what is said of the child."""
-    target = posixpath.relpath(f"{child.path}.md", posixpath.dirname(here) or ".")
+    target = posixpath.relpath(f"{path}.md", posixpath.dirname(here) or ".")
     words = re.sub(r"[ ()%]", lambda sign: quote(sign[0], safe=""), target)
-    return f"[{plain(child.title)}]({words})" + (f": {plain(child.description)}" if child.description else "")
+    return f"[{plain(title)}]({words})" + (f": {plain(description)}" if description else "")
 
 
 def _at_level(heading: Block, level: int, newline: str) -> Block:
@@ -190,18 +163,14 @@ def _heading(words: str, level: int, newline: str) -> Block:
     return Block(f"{'#' * level} {words}{newline}{newline}", "heading", level)
 
 
-def json_line(page: ExportedPage) -> str:
-    """The page as a line of JSON."""
-    return row_line(_row(page))
-
-
 def row_line(row: Mapping[str, Any]) -> str:
     """A line of JSON. What some programs take for the end of a line is escaped, and so is half a pair."""
     line = json.dumps(row, ensure_ascii=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
 
 
-def _row(page: ExportedPage) -> dict[str, Any]:
+def json_row(page: ExportedPage) -> dict[str, Any]:
+    """The page as JSON."""
     return {
         "path": page.page.path,
         "title": page.page.title,
@@ -232,7 +201,7 @@ def _fields(page: ExportedPage) -> Iterator[tuple[str, str]]:
 
 def _yaml(value: str) -> str:
     """A value in YAML: as it is, if nothing in it could be taken for something else."""
-    is_plain = re.fullmatch(r"[A-Za-z][\w./-]*(?: [\w./-]+)*", value, re.ASCII) and value.lower() not in _WORDS
+    is_plain = re.fullmatch(r"[A-Za-z][\w./-]*(?: [\w./-]+)*", value, re.ASCII) and value.lower() not in NO_WORDS
     return value if is_plain else json.dumps(readable(value), ensure_ascii=False)
 
 
@@ -243,37 +212,35 @@ def detect(folder: Path) -> str:
     """By the key that the export writes into the front matter of the root."""
     try:
         with (folder / f"{ROOT}.md").open("rb") as file:
-            found = page_in(file.read(_MOST_READ).decode("utf-8", "surrogateescape"))
+            keys, _ = read_file(file.read(_MOST_READ).decode("utf-8", "surrogateescape"))
     except OSError:
         return ""
-    return f"{PAGE} in {ROOT}.md" if found == ROOT else ""
+    return f"{PAGE} in {ROOT}.md" if _said(keys.get(PAGE, "")) == ROOT else ""
 
 
 def scan(folder: Path) -> Scan:
     """Each page is a document; files that were put beside them are documents too. A root without a text of its own is
     left out."""
-    found = scan_folder(_NAME, folder)
-    described = _descriptions(found.documents)
-    documents, left_out = [], list(found.left_out)
+    found = scan_folder(folder)
+    documents, left_out, described = [], list(found.left_out), dict[str, str]()
+    read = [(document, *read_file(document.text)) for document in found.documents]
+    pages = {document.name: _said(keys[PAGE]) for document, keys, _ in read if keys}
     for document in found.documents:
-        page, text = page_in(document.text), text_in(document.text)
-        if not page:
+        if page := pages.get(document.name):
+            described = _listed(page, document.text) | described
+    for document, keys, text in read:
+        if not (page := pages.get(document.name)):
             documents.append(document)
         elif page == ROOT and all(block.kind == "heading" for block in parse_blocks(text)):
             left_out.append(LeftOut(document.name, "it only lists the pages below", is_expected=True))
         else:
-            source, about = source_in(document.text), described.get(page, document.description)
+            source, about = _said(keys.get("source", "")), described.get(page, document.description)
             documents.append(replace(document, text=text, place=page, source=source, description=about, links=()))
-    return Scan(_NAME, documents, sorted(left_out, key=lambda left: left.name))
+    return replace(found, documents=documents, left_out=sorted(left_out, key=lambda left: left.name))
 
 
-def _descriptions(documents: Iterable[SourceDocument]) -> dict[str, str]:
-    """What the pages above say of each page, by its path."""
-    described: dict[str, str] = {}
-    for document in documents:
-        if page := page_in(document.text):
-            _, _, listed = document.text.rpartition(BELOW)
-            for target, words in _LISTED.findall(listed):
-                path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(target)))
-                described.setdefault(path.removesuffix(".md"), words)
-    return described
+def _listed(page: str, text: str) -> dict[str, str]:
+    """What the file of a page says of each page below it, by its path."""
+    above, (_, _, listed) = posixpath.dirname(page), text.rpartition(BELOW)
+    targets = [(posixpath.normpath(posixpath.join(above, unquote(to))), words) for to, words in _LISTED.findall(listed)]
+    return {path.removesuffix(".md"): words for path, words in reversed(targets)}

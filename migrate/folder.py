@@ -14,7 +14,7 @@ from memory_v2.files.decoding import read_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.links import FileLink, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
-from memory_v2.migrate.scan import Scan, SourceDocument
+from memory_v2.migrate.scan import TEXT, Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
 from memory_v2.text.calendar import named_day
 from memory_v2.text.slug import slug
@@ -67,7 +67,6 @@ def an_entry(text: Text) -> LeftOut | None:
 
 
 def scan_folder(
-    format_name: str,
     folder: Path,
     *,
     address: Callable[[str], str] | None = None,
@@ -78,11 +77,10 @@ def scan_folder(
     """The documents of a folder of notes, with what `scan_files` leaves out, and what is hidden. What Claude Code keeps
     in a `.claude` folder is read too. Raises `StorageError` if the folder cannot be listed."""
     address = address or (lambda name: address_in(folder, name))
-    return scan_files(format_name, list_files(folder, judge_in(folder)), address, is_text, leave_out, root)
+    return scan_files(list_files(folder, judge_in(folder)), address, is_text, leave_out, root)
 
 
 def scan_files(
-    format_name: str,
     listing: Listing,
     address: Callable[[str], str] = str,
     is_text: Callable[[str], bool] = has_text_suffix,
@@ -107,7 +105,7 @@ def scan_files(
     left_out.sort(key=lambda left: left.name)
     texts, described = _without_sections(texts)
     documents = _documents(texts, [left.name for left in left_out], described)
-    return Scan(format_name, [replace(one, place=ROOT) if one.name == root else one for one in documents], left_out)
+    return Scan(TEXT, [replace(one, place=ROOT) if one.name == root else one for one in documents], left_out)
 
 
 def _without_sections(texts: Sequence[Text]) -> tuple[list[Text], dict[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ from memory_v2.files.listing import (
 from memory_v2.locations import persona_memory
 from memory_v2.migrate import conversations, exported_page, silica_v1
 from memory_v2.migrate.folder import Text, scan_files, scan_folder
-from memory_v2.migrate.scan import Scan
+from memory_v2.migrate.scan import TEXT, Scan
 from memory_v2.migrate.silica_v1 import one_persona
 from memory_v2.text.amounts import counted
 from memory_v2.text.calendar import named_day
@@ -59,13 +59,17 @@ _TOP_BYTES = 2_000
 @dataclass(frozen=True, slots=True)
 class Format:
     """One format: its `name`, as `--format` gives it, and in a few words what it reads. `detect` says by what a folder
-    shows that it is of this format; empty if it does not. `scan` finds the documents, sorted by name, and raises
+    shows that it is of this format; empty if it does not. `find` finds the documents, sorted by name, and raises
     `StorageError` if the folder cannot be listed. The source is never changed, and links out of it are not followed."""
 
     name: str
     about: str
     detect: Callable[[Path], str]
-    scan: Callable[[Path], Scan]
+    find: Callable[[Path], Scan]
+
+    def scan(self, folder: Path) -> Scan:
+        """What is in a folder of this format."""
+        return replace(self.find(folder), format=self.name)
 
 
 def choose(folder: Path, format_name: str | None = None) -> Format:
@@ -108,7 +112,7 @@ def scan_paths(paths: Sequence[Path], format_name: str | None = None) -> list[tu
     if files and format_name not in (None, MARKDOWN.name):
         raise UsageError(f"a single file has no format: give the folder to read it as {format_name}")
     scans += [(path.resolve(), conversations.scan(path)) for path in zips]
-    scans += [(folder, scan_files(MARKDOWN.name, Listing(tuple(named.values())))) for folder, named in files.items()]
+    scans += [(folder, scan_files(Listing(tuple(named.values())))) for folder, named in files.items()]
     for folder, scan in scans:
         if not scan.documents:
             raise UsageError(_nothing(folder, scan))
@@ -198,7 +202,7 @@ def _scan_daily_logs(folder: Path) -> Scan:
     def address(text: str) -> str:
         return f"{SHELF}/{text.rpartition('/')[2]}" if _is_log(text) else address_in(folder, text)
 
-    return scan_folder("daily-logs", folder, address=address)
+    return scan_folder(folder, address=address)
 
 
 def _is_log(text: str) -> bool:
@@ -255,7 +259,7 @@ def _scan_silica_v2(folder: Path) -> Scan:
         return f"{path}.md" if path else CONTENT
 
     listing = list_files(folder, _judge_content)
-    return scan_files("silica-v2", listing, address, _is_content, _unanswered, start + CONTENT)
+    return scan_files(listing, address, _is_content, _unanswered, start + CONTENT)
 
 
 def _judge_content(name: str, path: Path) -> LeftOut | None:
@@ -276,14 +280,13 @@ def _unanswered(text: Text) -> LeftOut | None:
 # the table
 
 
-MARKDOWN = Format("markdown", "a folder of Markdown or text files", _is_markdown, partial(scan_folder, "markdown"))
+MARKDOWN = Format(TEXT, "a folder of Markdown or text files", _is_markdown, scan_folder)
 PLAIN_FILES = Format(
     "plain-files",
     "a memory of text files without a suffix",
     _is_plain_files,
     partial(
         scan_folder,
-        "plain-files",
         is_text=lambda name: _has_no_suffix(name) or has_text_suffix(name),
         leave_out=_no_bytes,
         root=ROOT,
@@ -291,10 +294,7 @@ PLAIN_FILES = Format(
 )
 _OF_PROGRAMS = (
     Format(
-        "silica-v1",
-        "Silica's first memory: Markdown with .metadata.json beside it",
-        silica_v1.detect,
-        silica_v1.scan,
+        "silica-v1", "Silica's first memory: Markdown with .metadata.json beside it", silica_v1.detect, silica_v1.scan
     ),
     Format("silica-v2", "the .content files of Silica's public branch", _is_silica_v2, _scan_silica_v2),
     Format(
@@ -307,27 +307,21 @@ _OF_PROGRAMS = (
 """Each is read in a way of its own, so a folder that is of two of these, or of one below too, is not guessed at."""
 _OF_MARKDOWN = (
     Format("silica-export", "a memory exported by 'silica memory export'", exported_page.detect, exported_page.scan),
-    Format("clawvault", "a ClawVault", _is_clawvault, partial(scan_folder, "clawvault", leave_out=_no_template)),
+    Format("clawvault", "a ClawVault", _is_clawvault, partial(scan_folder, leave_out=_no_template)),
     Format(
         "claude-memory-tool",
         "the folder /memories of Claude's memory tool",
         _is_memory_tool,
         partial(
             scan_folder,
-            "claude-memory-tool",
             address=lambda text: text.removeprefix(f"{_MEMORIES}/"),
             is_text=lambda _: True,
             leave_out=_no_bytes,
         ),
     ),
     Format("daily-logs", "MEMORY.md and a log for each day", _is_daily_logs, _scan_daily_logs),
-    Format(
-        "claude-code",
-        "the memory of Claude Code: CLAUDE.md, .claude/…/memory",
-        _is_claude_code,
-        partial(scan_folder, "claude-code"),
-    ),
-    Format("obsidian", "an Obsidian vault", _is_obsidian, partial(scan_folder, "obsidian")),
+    Format("claude-code", "the memory of Claude Code: CLAUDE.md, .claude/…/memory", _is_claude_code, scan_folder),
+    Format("obsidian", "an Obsidian vault", _is_obsidian, scan_folder),
 )
 """Each reads every note of a folder that is of several of these formats, so the most telling one is taken."""
 FORMATS = (*_OF_PROGRAMS, *_OF_MARKDOWN, MARKDOWN, PLAIN_FILES)

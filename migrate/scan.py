@@ -36,10 +36,14 @@ class SourceDocument:
     source: str = ""
 
 
+TEXT = "markdown"
+"""The format of a source that is of no other one."""
+
+
 @dataclass(frozen=True)
 class Scan:
     """Everything in a source: each file is one of the documents or left out."""
 
-    format: str
+    format: str = TEXT
     documents: Sequence[SourceDocument] = ()
     left_out: Sequence[LeftOut] = field(default=())

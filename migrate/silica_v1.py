@@ -76,7 +76,7 @@ def scan(folder: Path) -> Scan:
         is_unused = _is_global(text.name) and text.text.strip() == PLACEHOLDER
         return LeftOut(text.name, "the placeholder of an unused note", is_expected=True) if is_unused else None
 
-    scanned = scan_files("silica-v1", listing, address=address, leave_out=leave_out)
+    scanned = scan_files(listing, address=address, leave_out=leave_out)
     files = {file.name: file for file in listing.files}
     names = {document.name for document in scanned.documents}
     documents = [

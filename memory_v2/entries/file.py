@@ -32,6 +32,9 @@ LONG = 16_384
 RELATED = "related"
 """The relation of a reference that names none: what Ocean calls a backlink."""
 
+NO_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+"""What YAML does not take for words."""
+
 Written: TypeAlias = str | bool | float | Sequence[str] | None
 """What a key can be set to; `None` takes it out."""
 
@@ -40,7 +43,6 @@ _END = re.compile(r"(?:---|\.\.\.)[ \t]*\r?\n?\Z")
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|\Z)")
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./@+-]|[ ](?=[\w./@+-]))*\Z")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ][\d:.]+(?:[Zz]|[+-]\d\d:\d\d)?)?\Z")
-_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
 # the header
@@ -165,7 +167,7 @@ def header_line(key: str, value: Written) -> str:
 
 
 def _scalar(text: str) -> str:
-    is_plain = (_PLAIN.match(text) and text.lower() not in _WORDS) or _TIME.match(text)
+    is_plain = (_PLAIN.match(text) and text.lower() not in NO_WORDS) or _TIME.match(text)
     return text if is_plain else json.dumps(text, ensure_ascii=False)
 
 

@@ -21,4 +21,4 @@ def write_files(folder: Path, files: Mapping[str, str]) -> Path:
 
 def scanned(folder: Path) -> Scan:
     """Every `.md` file as a document, whatever format the folder may be of."""
-    return scan_files("markdown", list_files(folder, lambda *_: None))
+    return scan_files(list_files(folder, lambda *_: None))

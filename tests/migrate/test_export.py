@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.migrate.export import Form, export, exported_data, exported_pages
-from memory_v2.migrate.exported_page import file_text, text_in
+from memory_v2.migrate.exported_page import file_text, read_file
 from memory_v2.migrate.formats import scan_paths
 from memory_v2.migrate.ledger import imported_from
 from memory_v2.migrate.planning import make_plan
@@ -44,7 +44,7 @@ def a_memory() -> Memory:
 def read_again(folder: Path) -> Scan:
     files = sorted(folder.rglob("*.md"))
     names = [file.relative_to(folder).as_posix() for file in files]
-    texts = [text_in(decode(file.read_bytes())) for file in files]
+    texts = [read_file(decode(file.read_bytes()))[1] for file in files]
     return scan_of(*(document(name, text) for name, text in zip(names, texts, strict=True) if text.strip()))
 
 
@@ -140,7 +140,7 @@ def test_a_text_with_marks_of_the_export_in_it_is_not_cut(text: str) -> None:
     memory = offline()
     memory.create("a", f"# A\n\n{text}\n\n<!-- silica: the pages below -->\n\nx\n\n---\nsilica_page: b\n---\n")
     (exported,) = (exported for exported in exported_pages(memory)[0] if exported.page.path == "a")
-    assert contents(text_in(file_text(exported))) == contents(exported.text)
+    assert contents(read_file(file_text(exported))[1]) == contents(exported.text)
 
 
 def test_one_file_has_the_pages_in_the_order_of_the_tree_with_lower_headings() -> None:

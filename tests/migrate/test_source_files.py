@@ -193,7 +193,7 @@ def test_a_file_that_is_gone_before_it_is_read_is_left_out(tmp_path: Path) -> No
     write(tmp_path, {"a.md": "a\n", "b.md": "b\n"})
     listing = list_files(tmp_path, left_out_as_hidden)
     (tmp_path / "b.md").unlink()
-    scan = scan_files("markdown", listing)
+    scan = scan_files(listing)
     assert [*documents(scan)] == ["a.md"]
     assert "cannot be read" in left_out(scan)["b.md"].reason
 

@@ -127,7 +127,7 @@ def _import(folder: Path, text: str) -> None:
     source.mkdir()
     (source / "a.md").write_text(text, newline="")
     with _memory(folder) as memory:
-        scanned = scan_folder("markdown", source)
+        scanned = scan_folder(source)
         run(memory, scanned, make_plan(memory, scanned, source))
 
 
