@@ -18,7 +18,6 @@ from memory_v2.notes.languages import (
     CATEGORIES,
     WORD,
     Category,
-    Cue,
     Field,
     bare,
     cues,
@@ -139,11 +138,11 @@ def _by_marker(item: Item) -> dict[Category, Verdict]:
     found: dict[Category, Verdict] = {}
     for label in labels(item.text):
         plain = bare(label)
-        found_in = (cue for category in CATEGORIES for cue in cues(plain, category, "markers"))
-        said = [cue for cue in found_in if labels_as(plain, cue)]
+        found_in = ((category, words) for category in CATEGORIES for words in cues(plain, category, "markers"))
+        said = [one for one in found_in if labels_as(plain, *one)]
         if said:
-            most = max(said, key=lambda cue: len(cue.words))  # `critical discovery` is more than `discovery`
-            found.setdefault(most.category, ("marker", most.words))
+            category, words = max(said, key=lambda one: len(one[1]))  # `critical discovery` is more than `discovery`
+            found.setdefault(category, ("marker", words))
     cells = item.text.split("|") if item.kind == "row" else [item.text]
     signed = [cell for cell in cells if _SIGN.match(cell)]
     for sign, category in _SIGNS if len(signed) == 1 else ():  # with several, a row compares
@@ -219,14 +218,14 @@ def _named(name: str) -> tuple[str, bool]:
     return stem, bare(stem) == LASTING or says(bare(stem), "logs", "names")
 
 
-def _opening(words: str, category: Category) -> list[Cue]:
+def _opening(words: str, category: Category) -> list[str]:
     """The phrase with which an item begins, or goes on behind its label: `**Leads:** never …`."""
     if not says(words, category, "openings"):
         return []
     start = re.match(r"[\W_]*(?:[^:：]{2,60}[:：][\W_]*)?", words)
     opened = (start.end() if start else 0, len(words) - len(words.lstrip("*_ ")))
     found = pattern(category, "openings")
-    return [Cue(category, one[0]) for at in opened if (one := found.match(words, at))]
+    return [one[0] for at in opened if (one := found.match(words, at))]
 
 
 def _first_cell(words: str) -> str:
@@ -244,7 +243,7 @@ def _said_by(words: str, fields: tuple[Field, ...], is_log: bool = True) -> Mapp
             cue
             for field in fields
             for cue in cues(plain, category, field)
-            if field != "markers" or labels_as(plain, cue)
+            if field != "markers" or labels_as(plain, category, cue)
         ]
         if said and not _is_condition(plain, category):
             found[category] = ("heading", words)
@@ -278,7 +277,7 @@ def _by_statement(item: Item, is_labelled: bool) -> dict[Category, Verdict]:
     for category in CATEGORIES if says_something(words) else ():
         said = cues(words, category, "statements") or ([] if is_labelled else _opening(words, category))
         if said and not _is_condition(words, category):
-            found[category] = ("marker", said[0].words)
+            found[category] = ("marker", said[0])
     return found
 
 
@@ -293,7 +292,7 @@ def _by_keyword(item: Item, people: Sequence[str]) -> dict[Category, str]:
             if numbers := readings(item.text, is_stated=False):
                 found[category] = numbers[0].name
         elif category in said:
-            found[category] = mentions(words, category)[0].words
+            found[category] = mentions(words, category)[0]
     head = heading_name(_STAMP.sub("", item.text, count=1))
     if known := [name for name in people if name != head]:  # a link, an alias or a handle
         found.setdefault("contacts", known[0])
@@ -319,9 +318,9 @@ def is_closed(item: Item) -> bool:
     if is_struck(item) or _TICKED.search(item.text):
         return True
     words = bare(item.text)
-    if says(words, "closed", "words") and any(
-        not _NOT.search(words[max(0, found.start() - REACH) : found.start()]) for found in _closings(words)
-    ):
+    closings = pattern("closed", "words").finditer(words) if says(words, "closed", "words") else ()
+    starts = [one.start() for one in closings if _stands_apart(words, one)]
+    if any(not _NOT.search(words[max(0, start - REACH) : start]) for start in starts):
         return True
     above = (*item.headings[-1:], *item.leads)
     return any(_TICKED.search(words) or says(bare(words), "closed", "headings") for words in above)
@@ -347,12 +346,7 @@ def is_superseded(item: Item) -> bool:
     return any(_stands_apart(words, one) for one in found)
 
 
-def _closings(words: str) -> list[re.Match[str]]:
-    """Where it says so: at the beginning, at the end, or as a label or in brackets."""
-    found = pattern("closed", "words").finditer(words)
-    return [one for one in found if _stands_apart(words, one)]
-
-
 def _stands_apart(words: str, found: re.Match[str]) -> bool:
+    """Whether that stands at the beginning, at the end, as a label or in brackets."""
     before, after = words[: found.start()].rstrip(" *_"), words[found.end() :].lstrip(" *_.!")
     return not before or not after or before[-1:] in "([（【:：—–-" or after[:1] in "])）】"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from memory_v2.notes.extract import Extracted, Wanted, collected, states_amount
+from memory_v2.notes.extract import Extracted, Wanted, by_day, collected, states_amount
 from memory_v2.notes.languages import Category
 from memory_v2.notes.measures import Reading
 from memory_v2.text.words import folded, shorten, tokens
@@ -152,7 +152,7 @@ def _new(contacts: Sequence[Extracted], known: Collection[str]) -> Iterator[Extr
 def _deltas(found: Sequence[Extracted], since: date, until: date) -> Iterator[Delta]:
     series: dict[str, list[Point]] = {}
     dated = [one for one in found if one.category == "metrics" and one.day and one.day <= until and states_amount(one)]
-    for one in sorted(dated, key=lambda one: (one.day or date.min, one.file, one.first_line)):
+    for one in sorted(dated, key=by_day):
         for reading in one.readings:
             if reading.form == "total":
                 point = Point(reading, one.day or date.min, one.place)

@@ -71,6 +71,11 @@ class Wanted:
         return (self.closed or not one.is_closed) and is_within(one.day, self.since, self.until)
 
 
+def by_day(one: Extracted) -> tuple[date, str, int]:
+    """What puts those that were extracted in the order of their days."""
+    return one.day or date.min, one.file, one.first_line
+
+
 SHORT = 8
 """How many words a line has at most that states a number without a label or heading that says so."""
 
@@ -108,21 +113,11 @@ def extracted_in(
 
 def extraction(item: Item, name: str, category: Category, grade: Grade, by: str, people: Sequence[str]) -> Extracted:
     """An item of a note as what it is."""
-    return Extracted(
-        f"{item.id}-{category[0]}",
-        category,
-        grade,
-        item.text,
-        name,
-        item.first_line,
-        item.last_line,
-        item.headings,
-        item.day,
-        by,
-        tuple(people) if category == "contacts" else (),
-        tuple(readings(item.text, grade != "keyword")) if category == "metrics" else (),
-        category in ("pending", "issues") and is_closed(item),
-    )
+    place = (name, item.first_line, item.last_line, item.headings, item.day)
+    named = tuple(people) if category == "contacts" else ()
+    numbers = tuple(readings(item.text, grade != "keyword")) if category == "metrics" else ()
+    closed = category in ("pending", "issues") and is_closed(item)
+    return Extracted(f"{item.id}-{category[0]}", category, grade, item.text, *place, by, named, numbers, closed)
 
 
 def collected(extracted: Iterable[Extracted], wanted: Wanted) -> list[Extracted]:

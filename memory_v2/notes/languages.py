@@ -39,13 +39,6 @@ WILD = 3
 """By how many letters a phrase is looked up that may have any ending, such as `install*`; it has more."""
 
 
-class Cue(NamedTuple):
-    """What says so: a category, and the words."""
-
-    category: Category
-    words: str
-
-
 LONGEST = 10_000
 """How much of a text is looked at, in characters: what is longer, without a line of its own, nobody wrote by hand."""
 
@@ -61,13 +54,12 @@ def _bare(text: str) -> str:
     return " ".join(_unaccented(own).split())
 
 
-def cues(text: str, category: Category, field: Field) -> list[Cue]:
+def cues(text: str, category: Category, field: Field) -> list[str]:
     """The phrases of a field of a category that stand in a `bare` text."""
-    said = _found(text)  # most texts say nothing
-    return [Cue(category, words) for words in said[category, field]] if (category, field) in said else []
+    return _found(text).get((category, field), [])
 
 
-def mentions(text: str, category: Category) -> list[Cue]:
+def mentions(text: str, category: Category) -> list[str]:
     """The words in a `bare` text that belong to a category, whether they state it or only mention it."""
     return cues(text, category, "statements") + cues(text, category, "keywords")
 
@@ -135,12 +127,12 @@ def _phrases() -> _Phrases:
     return known
 
 
-def labels_as(label: str, cue: Cue) -> bool:
+def labels_as(label: str, category: Category, marker: str) -> bool:
     """Whether a marker in a `bare` label is what the label is about: `connection issue`, but not `issue tracker`."""
-    rest = label.partition(cue.words)[2].split()
+    rest = label.partition(marker)[2].split()
     if not rest or not rest[0][0].isalpha():
         return True
-    having = [pack for pack in _packs().values() if cue.words in map(_unaccented, pack[cue.category]["markers"])]
+    having = [pack for pack in _packs().values() if marker in map(_unaccented, pack[category]["markers"])]
     return all(rest[0] in map(_unaccented, pack["labels"]["following"]) for pack in having if "labels" in pack)
 
 

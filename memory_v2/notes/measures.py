@@ -211,7 +211,7 @@ class _Change:
 
 def _changes(plain: str) -> Iterator[_Change]:
     """`karma rose to 35 (from 26)`, `karma 35 (was 26)`."""
-    for now in _value().finditer(plain):
+    for now in re.finditer(_VALUE.format(""), plain):
         ahead = re.split(r"[.,;(){}|]", plain[max(0, now.start() - REACH) : now.start()])[-1]
         words = re.findall(r"[^\W\d_][\w-]*", ahead)
         while words and words[-1] in _TO:
@@ -226,11 +226,6 @@ def _changes(plain: str) -> Iterator[_Change]:
             before = _number(was, "_before") if was else None
             end = was.end() if was else now.end()
             yield _Change(" ".join(words[:start][-3:]), now, before, now.start() - len(ahead), end)
-
-
-@cache
-def _value() -> re.Pattern[str]:
-    return re.compile(_VALUE.format(""))
 
 
 @cache

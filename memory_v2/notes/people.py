@@ -47,11 +47,8 @@ def heading_name(text: str) -> str:
     label of a line (`**Problem**: …`) is none."""
     found = _BOLD_HEAD.match(text) or _PLAIN_HEAD.match(text)
     name = found[1].strip() if found else ""
-    return name if _CAPITAL.match(name) and not _is_label(name) else ""
-
-
-def _is_label(name: str) -> bool:
-    return any(says(bare(name), category, "markers") for category in CATEGORIES)
+    is_label = any(says(bare(name), category, "markers") for category in CATEGORIES)
+    return name if _CAPITAL.match(name) and not is_label else ""
 
 
 class Aliases:

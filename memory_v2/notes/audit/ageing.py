@@ -8,7 +8,7 @@ from datetime import date
 
 from memory_v2.notes.audit.context import AuditContext, is_index
 from memory_v2.notes.audit.findings import NoteFinding, about_item
-from memory_v2.notes.extract import Extracted
+from memory_v2.notes.extract import Extracted, by_day
 from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.note import Item
 from memory_v2.text.calendar import days_before
@@ -60,7 +60,7 @@ def unfinished(context: AuditContext) -> Iterator[NoteFinding]:
     groups = [group.members for group in alike([one.text for one in pending])]
     grouped = {number for members in groups for number in members}
     for members in (*groups, *((number,) for number in range(len(pending)) if number not in grouped)):
-        yield from _open_for_long(context, sorted((pending[number] for number in members), key=_when))
+        yield from _open_for_long(context, sorted((pending[number] for number in members), key=by_day))
 
 
 def _is_open(item: Item, one: Extracted) -> bool:
@@ -104,7 +104,3 @@ def unmentioned(context: AuditContext) -> Iterator[NoteFinding]:
                     ago = f"since {last}, {days} days ago" if last else f"in {len(since)} logs"
                     message = f"no log has named {name} {ago}"
                     yield NoteFinding("unmentioned", note.name, section.first_line, message, name, day=last)
-
-
-def _when(one: Extracted) -> tuple[date, str, int]:
-    return (one.day or date.min, one.file, one.first_line)

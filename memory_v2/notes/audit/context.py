@@ -117,7 +117,8 @@ class AuditContext:
         """What the lasting notes and then the logs say: their items without code, quotes, rows of tables, what tools
         print, and what the program writes into the pages of a memory."""
         notes = (*self.lasting, *self.logs)
-        return tuple((note, item) for note in notes for item in note.own_items if _is_statement(item))
+        own = ((note, item) for note in notes for item in note.own_items if item.is_prose and item.kind != "row")
+        return tuple((note, item) for note, item in own if len(item.text) <= LONGEST and not is_foreign(item.text))
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -139,7 +140,3 @@ def is_index(note: Note) -> bool:
 def stem_of(name: str) -> str:
     """The name of a file without its folders and its suffix."""
     return without_suffix(name.rpartition("/")[2])
-
-
-def _is_statement(item: Item) -> bool:
-    return item.is_prose and item.kind != "row" and len(item.text) <= LONGEST and not is_foreign(item.text)

@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from memory_v2.notes.audit.ageing import day_after
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
 from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.classify import is_closed
 from memory_v2.notes.digest import PORT, amount
-from memory_v2.notes.extract import Extracted, extraction, states_amount
+from memory_v2.notes.extract import Extracted, by_day, extraction, states_amount
 from memory_v2.notes.languages import bare, says
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note
@@ -104,12 +103,12 @@ def drift(context: AuditContext) -> Iterator[NoteFinding]:
     for one in totals:
         if one.source.file in logs and one.source.day and one.source.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)
-    latest = {key: sorted(points, key=_when)[-NEWEST:] for key, points in series.items()}
+    latest = {key: sorted(points, key=lambda one: by_day(one.source))[-NEWEST:] for key, points in series.items()}
     for one in totals:
         if one.source.file not in lasting:
             continue
         points = [point for point in latest.get(one.reading.key, ()) if _is_same_matter(one, point)]
-        newest = max(_of_subject(one.subject, points), key=_when, default=None)
+        newest = max(_of_subject(one.subject, points), key=lambda one: by_day(one.source), default=None)
         day = one.source.day or day_after(bare(one.source.text), "as of")
         if newest is None or (day and newest.source.day and day >= newest.source.day):
             continue
@@ -177,7 +176,3 @@ def _is_name(word: str) -> bool:
     if any(map(str.isdigit, word)) or is_month(word) or word in headings():
         return False
     return not any(says(form, "metrics", field) for form in (word, f"{word}s") for field in _FIELDS)
-
-
-def _when(one: Measurement) -> tuple[date, str, int]:
-    return (one.source.day or date.min, one.source.file, one.source.first_line)

@@ -7,7 +7,7 @@ short line that is in many notes is a form, and one in italics alone is a signat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from memory_v2.notes.audit.context import AuditContext, is_log
@@ -52,7 +52,8 @@ def repeated(context: AuditContext) -> Iterator[NoteFinding]:
             continue
         against = next((member for member in members if polarity(member[1].text) != polarity(first[1].text)), None)
         if against:
-            if first[0].name != against[0].name and _same_words(context, first[1], against[1]):
+            is_other = first[0].name != against[0].name
+            if is_other and _affirmed_words(context, first[1]) == _affirmed_words(context, against[1]):
                 yield from _opposite(first, against)
         elif not _is_series(members) and not _is_form(context, members):
             same = [first, *(member for member in members[1:] if _is_copy(member, first))]
@@ -70,7 +71,7 @@ def _says_something(item: Item) -> bool:
 
 def _groups(context: AuditContext, everything: Sequence[Said]) -> Iterator[list[Said]]:
     """What says the same, or the same but for a `not`: lasting notes first, then the newest log."""
-    texts = [_bare(item) for _, item in everything]
+    texts = [struck_part(item) or item.text for _, item in everything]
     grouped = [group.members for group in alike(texts, LEAST_WORDS, context.words_of, ALIKE)]
     group_of = {number: place for place, members in enumerate(grouped) for number in members}
     by_words: dict[frozenset[str], list[int]] = {}
@@ -80,15 +81,12 @@ def _groups(context: AuditContext, everything: Sequence[Said]) -> Iterator[list[
     for said_words, numbers in by_words.items():
         groups = {group_of.get(number) for number in numbers}
         is_grouped = len(groups) == 1 and None not in groups
-        if not is_grouped and len(said_words) >= LEAST_WORDS and _differ(everything[number][1] for number in numbers):
+        if is_grouped or len(said_words) < LEAST_WORDS:
+            continue
+        if len({polarity(everything[number][1].text) for number in numbers}) > 1:  # some say `not`, and others do not
             grouped.append(tuple(numbers))
     for members in grouped:
         yield sorted((everything[number] for number in members), key=_order)
-
-
-def _differ(items: Iterable[Item]) -> bool:
-    """Whether some of the items say `not`, and others do not."""
-    return len({polarity(item.text) for item in items}) > 1
 
 
 def _affirmed_words(context: AuditContext, item: Item) -> frozenset[str]:
@@ -96,14 +94,6 @@ def _affirmed_words(context: AuditContext, item: Item) -> frozenset[str]:
     if not any(polarity(item.text)):
         return context.words(item)
     return frozenset(context.words_of(without_negation(item.text)))
-
-
-def _same_words(context: AuditContext, item: Item, other: Item) -> bool:
-    return _affirmed_words(context, item) == _affirmed_words(context, other)
-
-
-def _bare(item: Item) -> str:
-    return struck_part(item) or item.text
 
 
 def _order(one: Said) -> tuple[object, ...]:
