@@ -101,15 +101,10 @@ def _chosen(store: EntryStore, stock: Stock, space: str | None, since: str | Non
         (store.calendar.written(entry.observed_at) or "", entry.recorded_at and entry.recorded_at.isoformat(), entry)
         for entry, _ in stock.editable
         if not entry.archived and entry.status == "open" and entry.text.strip() and not entry.consolidated_into
+        if space in (None, entry.space) and entry.promoted_from not in stock.ids
     ]
     left.sort(key=lambda one: (one[0], one[1] or "", one[2].id))
-    return [
-        entry
-        for day, _, entry in left
-        if (since or day) <= day <= (until or day)
-        and space in (None, entry.space)
-        and entry.promoted_from not in stock.ids
-    ]
+    return [entry for day, _, entry in left if (since or day) <= day <= (until or day)]
 
 
 def _batches(store: EntryStore, stock: Stock, entries: Iterable[Entry], home: str | None) -> Iterator[Batch | Finding]:
@@ -221,8 +216,8 @@ def _decided(trial: Context, batch: Batch, why: str = "") -> _Done:
     with part_of(trial) as context:
         decision, problem = file_entries(context, batch)
     degraded = "; ".join(filter(None, (why, decision.degraded, problem)))
-    decision_facts = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
-    return _Done(batch, decision.task, {**decision_facts, "why": decision.task.checked()})
+    facts = {"home": batch.home, "decided_by": decision.decided_by, "degraded": degraded}
+    return _Done(batch, decision.task, {**facts, "why": decision.task.checked()})
 
 
 def _lost(trial: Context, done: _Done) -> Batch | None:

@@ -243,7 +243,9 @@ def stored_changes(changes: Iterable[PageChange], read: Callable[[str], bytes | 
 
 def _changed(pack: str, data: bytes | None, changes: Iterable[tuple[str, PageChange]]) -> bytes | None:
     """The bytes of a pack with entries changed, added or taken out; `None` if none is left."""
-    title = _title(pack)
+    parts = pack.split("/")
+    space = parts[2] if parts[1] == "agents" else parts[1]
+    title = f"# Packed entries of {space}, {parts[-1].rpartition('-')[0]}\n\n".encode()
     before = title if data is None else data
     entries = read_pack(before).entries
     now: dict[str, bytes | None] = {name: one.data for name, one in entries.items()}
@@ -266,9 +268,3 @@ def _changed(pack: str, data: bytes | None, changes: Iterable[tuple[str, PageCha
 
 def _written(name: str, data: bytes | None) -> bytes:
     return b"" if data is None else b"# Entry " + name.encode() + b"\n" + data + b"\n"
-
-
-def _title(pack: str) -> bytes:
-    parts = pack.split("/")
-    space = parts[2] if parts[1] == "agents" else parts[1]
-    return f"# Packed entries of {space}, {parts[-1].rpartition('-')[0]}\n\n".encode()

@@ -162,7 +162,11 @@ class _Sorting:
             )
             for entry in entries
         )
-        brief = RouteBrief(notes, shown_domains(self.domains))
+        shown = tuple(
+            DomainView(one.name, one.title, one.description or ", ".join(one.keywords[:MOST_KEYWORDS]))
+            for one in self.domains.domains
+        )
+        brief = RouteBrief(notes, shown)
         with part_of(self.context) as context:
             decision = decide(lambda: RouteTask(brief), context.models, context.operation)
         task, by = decision.task, decision.decided_by
@@ -174,14 +178,6 @@ class _Sorting:
             self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
             if by != self.context.model.name:
                 self.by_planner.add(_key(entry))
-
-
-def shown_domains(domains: DomainFile) -> tuple[DomainView, ...]:
-    """The domains as a model is shown them; one without a description by its first keywords."""
-    return tuple(
-        DomainView(domain.name, domain.title, domain.description or ", ".join(domain.keywords[:MOST_KEYWORDS]))
-        for domain in domains.domains
-    )
 
 
 def _key(entry: Entry) -> str:

@@ -34,7 +34,7 @@ from memory_v2.errors import (
 from memory_v2.index.dedup import KnownEntries, KnownEntry
 from memory_v2.progress import with_progress
 from memory_v2.settings import DEFAULT_AGENT
-from memory_v2.storage.base import ABSENT, MemoryStorage, stored_page
+from memory_v2.storage.base import ABSENT, MemoryStorage
 from memory_v2.storage.format import read_format
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
@@ -208,7 +208,7 @@ class EntryStore:
         Raises `StorageConflict` if an entry is not as it was `before`."""
         self.make_ready()
         self.pick_up()
-        files = stored_changes(wanted := list(changes), self._file)
+        files = stored_changes(wanted := list(changes), self.data)
         try:
             revision = self._revision(kind, summary, who_asks())
             made = self.storage.commit(Change(tuple(files), revision))
@@ -216,10 +216,6 @@ class EntryStore:
             self._expire()
         self.remember(wanted)
         return made.revision.id[:12]
-
-    def _file(self, path: str) -> bytes | None:
-        stored = stored_page(self.storage, path)
-        return stored.data if stored else None
 
     def _revision(self, kind: str, summary: str, agent: str = "") -> Revision:
         return Revision(kind, shorten(summary, MAX_SUMMARY), new_id(), when=self.calendar.now(), agent=agent)
