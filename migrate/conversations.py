@@ -98,11 +98,8 @@ def _words(message: Mapping[str, Any]) -> str:
     """The text of a message."""
     content = message.get("content")
     parts = content.get("parts") if isinstance(content, dict) else content
-    said = (
-        [part if isinstance(part, str) else _text(part, "text") for part in parts if isinstance(part, str | dict)]
-        if isinstance(parts, list)
-        else []
-    )
+    texts = [part for part in parts if isinstance(part, str | dict)] if isinstance(parts, list) else []
+    said = (part if isinstance(part, str) else _text(part, "text") for part in texts)
     return "\n\n".join(filter(None, map(str.strip, said))) or _text(message, "text").strip()
 
 

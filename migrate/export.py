@@ -61,9 +61,8 @@ def export(memory: Memory, dest: Path, form: Form = "folder", force: bool = Fals
     entries, unread = stored_entries(memory)
     size = 0
     if form == "folder":
-        files = {page.page.path: encode(file_text(page)) for page in pages} | {
-            entry.path: entry.data for entry in entries
-        }
+        files = {page.page.path: encode(file_text(page)) for page in pages}
+        files |= {entry.path: entry.data for entry in entries}
         for path, data in with_progress([*files.items()], "files written"):
             size += _put(dest / to_system(f"{path}.md"), data)
     else:

@@ -222,12 +222,13 @@ def scan(folder: Path) -> Scan:
     """Each page is a document; files that were put beside them are documents too. A root without a text of its own is
     left out."""
     found = scan_folder(folder)
-    documents, left_out, described = [], list(found.left_out), dict[str, str]()
     read = [(document, *read_file(document.text)) for document in found.documents]
     pages = {document.name: _said(keys[PAGE]) for document, keys, _ in read if keys}
+    described: dict[str, str] = {}
     for document in found.documents:
-        if page := pages.get(document.name):
-            described = _listed(page, document.text) | described
+        for path, words in _listed(pages.get(document.name, ""), document.text):
+            described.setdefault(path, words)
+    documents, left_out = [], list(found.left_out)
     for document, keys, text in read:
         if not (page := pages.get(document.name)):
             documents.append(document)
@@ -239,8 +240,9 @@ def scan(folder: Path) -> Scan:
     return replace(found, documents=documents, left_out=sorted(left_out, key=lambda left: left.name))
 
 
-def _listed(page: str, text: str) -> dict[str, str]:
-    """What the file of a page says of each page below it, by its path."""
-    above, (_, _, listed) = posixpath.dirname(page), text.rpartition(BELOW)
-    targets = [(posixpath.normpath(posixpath.join(above, unquote(to))), words) for to, words in _LISTED.findall(listed)]
-    return {path.removesuffix(".md"): words for path, words in reversed(targets)}
+def _listed(page: str, file: str) -> Iterator[tuple[str, str]]:
+    """The pages that the file of a page lists, each with what it says of them; none, if it is of no page."""
+    _, _, listed = file.rpartition(BELOW)
+    for target, words in _LISTED.findall(listed) if page else ():
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(target)))
+        yield path.removesuffix(".md"), words

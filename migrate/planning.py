@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from memory_v2.errors import InvalidPath, InvalidSetting, NotAllowed, StorageError, UsageError
 from memory_v2.files.listing import without_suffix
 from memory_v2.memory import Memory
-from memory_v2.migrate.ledger import UNCHANGED, Action, Imported, digest_of, imported_from
+from memory_v2.migrate.ledger import UNCHANGED, Action, digest_of, imported_from
 from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.models.base import Usage
 from memory_v2.models.prices import load_prices
@@ -90,13 +90,12 @@ def last_revisions(memory: Memory) -> dict[str, str]:
     return found
 
 
-@dataclass
 class _Planner:
-    memory: Memory
-    scan: Scan
-    source: Path
-    strategy: Strategy
-    under: str
+    def __init__(self, memory: Memory, scan: Scan, source: Path, strategy: Strategy, under: str) -> None:
+        self.memory, self.scan, self.source, self.strategy, self.under = memory, scan, source, strategy, under
+        self._imported = imported_from(memory.storage, source)
+        self._pages = frozenset(memory.graph().pages)
+        self._taken = TakenPaths(self._pages)
 
     def plan(self) -> Plan:
         steps = {document.name: self._known(document) for document in self.scan.documents}
@@ -124,20 +123,8 @@ class _Planner:
         return Plan("import", _title(ordered, cost), ordered, tuple(self._gone()), facts)
 
     @cached_property
-    def _imported(self) -> Mapping[str, Imported]:
-        return imported_from(self.memory.storage, self.source)
-
-    @cached_property
     def _left(self) -> Mapping[str, str]:
         return last_revisions(self.memory)
-
-    @cached_property
-    def _pages(self) -> frozenset[str]:
-        return frozenset(self.memory.graph().pages)
-
-    @cached_property
-    def _taken(self) -> TakenPaths:
-        return TakenPaths(self._pages)
 
     def _find(self, path: str) -> Page | None:
         known = self._taken.page(path)

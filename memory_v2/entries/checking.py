@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from memory_v2.entries.domains import domains
-from memory_v2.entries.entry import Domain, domain_named
+from memory_v2.entries.entry import Domain, Entry, domain_named
 from memory_v2.entries.entry_paths import is_pack, is_stored_place, pack_of, place_of
 from memory_v2.entries.file import EntryFile
 from memory_v2.entries.references import Targets, reference_findings
@@ -63,20 +63,22 @@ def _inconsistencies(store: EntryStore, files: Sequence[EntryFile]) -> Iterator[
     targets = Targets(entries, known or (), store.storage.list_files())
     for finding in (
         *reference_findings(entries, targets),
-        *(_unknown_home(entry.id, entry.home, targets, known or ()) for entry in entries if entry.home),
+        *_unknown_homes(entries, targets, known or ()),
         *future_findings(entries, store.calendar),
         *Copies(entries).findings(),
     ):
-        is_about_domains = finding is not None and finding.kind in ("unknown-home", "nowhere-reference")
-        if finding is not None and (known is not None or not is_about_domains):  # else it is unknown which there are
+        is_about_domains = finding.kind in ("unknown-home", "nowhere-reference")
+        if known is not None or not is_about_domains:  # else it is unknown which there are
             yield replace(finding, path=paths[finding.path])
 
 
-def _unknown_home(entry_id: str, home: str, targets: Targets, known: Sequence[Domain]) -> Finding | None:
-    if domain_named(home, known) or targets.lead(home).kind == "page":
-        return None
-    message = f"its home {home!r} is neither a domain nor a page; 'silica memory domains' shows the domains"
-    return Finding("unknown-home", "notice", entry_id, 0, message)
+def _unknown_homes(entries: Iterable[Entry], targets: Targets, known: Sequence[Domain]) -> Iterator[Finding]:
+    for entry in entries:
+        if entry.home and not domain_named(entry.home, known) and targets.lead(entry.home).kind != "page":
+            message = (
+                f"its home {entry.home!r} is neither a domain nor a page; 'silica memory domains' shows the domains"
+            )
+            yield Finding("unknown-home", "notice", entry.id, 0, message)
 
 
 def _misplaced(store: EntryStore, path: str) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import starmap
 from typing import Any
@@ -300,8 +300,7 @@ def _commit(context: Context, store: EntryStore, plan: Plan) -> str:
 
 def _keep(store: EntryStore, asked: object, plan: Plan) -> None:
     steps = [
-        {field.name: getattr(step, field.name) for field in fields(step)}
-        | {"changes": [[one.path, *map(_text, (one.before, one.after))] for one in step.changes]}
+        {**vars(step), "changes": [[one.path, *map(_text, (one.before, one.after))] for one in step.changes]}
         for step in plan.steps
     ]
     kept = {name: getattr(plan, name) for name in ("title", "facts", "decided_by", "degraded")}

@@ -55,16 +55,14 @@ class LeaveNotes:
 
 
 class RouteTask(Task):
-    """Collects what a model decides. `homes` and `left` are by the numbers of the notes: their domain, or why they stay
-    unsorted."""
+    """Collects what a model decides: by the numbers of the notes their domain, or none and why they stay unsorted."""
 
     kind = "route"
     brief: RouteBrief
 
     def __init__(self, brief: RouteBrief) -> None:
         self.brief = brief
-        self.homes: dict[int, str] = {}
-        self.left: dict[int, str] = {}
+        self.decided: dict[int, tuple[str | None, str]] = {}
         self._domains = {domain.name for domain in brief.domains}
 
     @cached_property
@@ -77,38 +75,38 @@ class RouteTask(Task):
         if domain not in self._domains:
             raise ToolProblem(f"there is no domain {call.domain[:60]!r}; use one of {', '.join(sorted(self._domains))}")
         numbers = self._undecided(call.notes)
-        self.homes |= dict.fromkeys(numbers, domain)
+        self.decided |= dict.fromkeys(numbers, (domain, ""))
         return Prompt("done", {"what": f"{show_numbers(numbers, 'e')} belong to {domain}"})
 
     def leave(self, call: LeaveNotes) -> Prompt:
         """Leaves notes unsorted. Raises `ToolProblem`; then nothing is decided about them."""
         numbers = self._undecided(call.notes)
-        self.left |= dict.fromkeys(numbers, " ".join(call.why.split()))
+        self.decided |= dict.fromkeys(numbers, (None, " ".join(call.why.split())))
         return Prompt("done", {"what": f"{show_numbers(numbers, 'e')} stay unsorted"})
 
     def objections(self) -> list[str]:
         """The notes about which nothing is decided."""
-        missing = [number for number in range(1, len(self.brief.texts) + 1) if not self._is_decided(number)]
+        missing = [number for number in range(1, len(self.brief.texts) + 1) if number not in self.decided]
         return [f"{show_numbers(missing, 'e')}: nothing is decided yet; route or leave them"] if missing else []
 
     def checked(self) -> list[str]:
         """Where the notes went, by their names."""
-        texts = self.brief.texts
         homes: dict[str, list[str]] = {}
-        for number, home in sorted(self.homes.items()):
-            homes.setdefault(home, []).append(texts[number - 1].name)
-        left = [f"{texts[number - 1].name} stays, because: {why}" for number, why in sorted(self.left.items())]
+        left: list[str] = []
+        for number, (home, why) in sorted(self.decided.items()):
+            name = self.brief.texts[number - 1].name
+            if home:
+                homes.setdefault(home, []).append(name)
+            else:
+                left.append(f"{name} stays, because: {why}")
         return [*(f"{home}: {', '.join(names)}" for home, names in homes.items()), *left]
 
     def _undecided(self, given: int | str | list[int | str]) -> list[int]:
         numbers = parse_numbers(given, len(self.brief.texts), "e")
-        if decided := next(filter(self._is_decided, numbers), None):
-            where = self.homes.get(decided, "left")
+        if decided := next(filter(self.decided.__contains__, numbers), None):
+            where = self.decided[decided][0] or "left"
             raise ToolProblem(f"e{decided} is decided already ({where}); name each note once")
         return numbers
-
-    def _is_decided(self, number: int) -> bool:
-        return number in self.homes or number in self.left
 
 
 @operation("route", changes="entries", recorded=True)
@@ -174,8 +172,8 @@ class _Sorting:
         if decision.degraded:
             self.degraded[decision.degraded] = None
         for number, entry in enumerate(entries, 1):
-            home = task.homes.get(number)
-            self.decided[_key(entry)] = home, f"by {by}" if home else f"{task.left[number]} (by {by})"
+            home, why = task.decided[number]
+            self.decided[_key(entry)] = home, f"by {by}" if home else f"{why} (by {by})"
             if by != self.context.model.name:
                 self.by_planner.add(_key(entry))
 

@@ -347,6 +347,6 @@ def is_superseded(item: Item) -> bool:
 
 
 def _stands_apart(words: str, found: re.Match[str]) -> bool:
-    """Whether that stands at the beginning, at the end, as a label or in brackets."""
+    """Whether that is at the beginning, at the end, a label or in brackets."""
     before, after = words[: found.start()].rstrip(" *_"), words[found.end() :].lstrip(" *_.!")
     return not before or not after or before[-1:] in "([（【:：—–-" or after[:1] in "])）】"

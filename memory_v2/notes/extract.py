@@ -71,9 +71,9 @@ class Wanted:
         return (self.closed or not one.is_closed) and is_within(one.day, self.since, self.until)
 
 
-def by_day(one: Extracted) -> tuple[date, str, int]:
+def by_day(extracted: Extracted) -> tuple[date, str, int]:
     """What puts those that were extracted in the order of their days."""
-    return one.day or date.min, one.file, one.first_line
+    return extracted.day or date.min, extracted.file, extracted.first_line
 
 
 SHORT = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -160,24 +160,20 @@ def decimal_commas() -> frozenset[str]:
 @cache
 def pattern(category: str, field: str) -> re.Pattern[str]:
     """The phrases of all packs as one pattern, for a `bare` text."""
-    phrases = {phrase for pack in _packs().values() for phrase in pack.get(category, {}).get(field, ())}
-    return re.compile(_any_of(phrases))
-
-
-@cache
-def _packs() -> Mapping[str, Mapping[str, Any]]:
-    return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in sorted(PACKS.glob("*.toml"))}
-
-
-def _any_of(phrases: Iterable[str]) -> str:
+    phrases = {_unaccented(words) for pack in _packs().values() for words in pack.get(category, {}).get(field, ())}
     parts = []
-    for phrase in sorted({_unaccented(phrase) for phrase in phrases}, key=lambda phrase: (-len(phrase), phrase)):
+    for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase)):
         words = re.escape(phrase.removesuffix("*")).replace(r"\ ", r"\s+")
         if has_cjk(phrase):
             parts.append(words)
         else:
             parts.append(rf"(?<!\w){words}" + (r"\w*" if phrase.endswith("*") else r"(?!\w|\.\w)"))
-    return "|".join(parts) or "(?!)"
+    return re.compile("|".join(parts) or "(?!)")
+
+
+@cache
+def _packs() -> Mapping[str, Mapping[str, Any]]:
+    return {file.stem: tomllib.loads(file.read_text("utf-8")) for file in sorted(PACKS.glob("*.toml"))}
 
 
 def _unaccented(text: str) -> str:

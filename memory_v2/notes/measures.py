@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from memory_v2.notes.languages import bare, decimal_commas, languages_with, pattern, says
 from memory_v2.text.words import stem
 
+Bound: TypeAlias = Literal["exact", "about", "at least"]
+Form: TypeAlias = Literal["total", "increment"]
 MOST = 12
 """How many readings of a line are told: more are a table in a line."""
 
@@ -55,9 +57,9 @@ class Reading:
 
     name: str
     value: float
-    bound: Literal["exact", "about", "at least"] = "exact"
+    bound: Bound = "exact"
     unit: str = ""
-    form: Literal["total", "increment"] = "total"
+    form: Form = "total"
     before: float | None = None
 
     @property
@@ -135,7 +137,7 @@ def _all(plain: str, is_stated: bool) -> Iterator[Reading]:
 
 def _in_clause(clause: str, is_stated: bool) -> Iterator[Reading]:
     is_increment = says(clause, "metrics", "increments") and not says(clause, "metrics", "totals")
-    form: Literal["total", "increment"] = "increment" if is_increment else "total"
+    form: Form = "increment" if is_increment else "total"
     if labelled := re.match(
         rf"[\W_]*(?P<name>[^\W\d_][\w /-]{{0,30}}?){_SPACE}[:：=]{_SPACE}{_VALUE.format('')}", clause
     ):
@@ -180,17 +182,9 @@ def _unit(word: str) -> str | None:
     return word if any(says(one, "metrics", "units") for one in (word, stem(word))) else None
 
 
-def _reading(
-    name: str,
-    found: re.Match[str],
-    which: str,
-    before: float | None = None,
-    form: Literal["total", "increment"] = "total",
-) -> Reading:
+def _reading(name: str, found: re.Match[str], which: str, before: float | None = None, form: Form = "total") -> Reading:
     has = found.groupdict()
-    bound: Literal["exact", "about", "at least"] = (
-        "about" if has[f"about{which}"] else "at least" if has[f"more{which}"] else "exact"
-    )
+    bound: Bound = "about" if has[f"about{which}"] else "at least" if has[f"more{which}"] else "exact"
     unit = (has[f"sign{which}"] or "").strip().upper() or ("%" if has[f"unit{which}"] == "%" else "")
     return Reading(name.strip(), _number(found, which), bound, unit, form, before)
 

@@ -103,12 +103,12 @@ def drift(context: AuditContext) -> Iterator[NoteFinding]:
     for one in totals:
         if one.source.file in logs and one.source.day and one.source.day <= context.today:
             series.setdefault(one.reading.key, []).append(one)
-    latest = {key: sorted(points, key=lambda one: by_day(one.source))[-NEWEST:] for key, points in series.items()}
+    latest = {key: sorted(points, key=lambda point: by_day(point.source))[-NEWEST:] for key, points in series.items()}
     for one in totals:
         if one.source.file not in lasting:
             continue
         points = [point for point in latest.get(one.reading.key, ()) if _is_same_matter(one, point)]
-        newest = max(_of_subject(one.subject, points), key=lambda one: by_day(one.source), default=None)
+        newest = max(_of_subject(one.subject, points), key=lambda point: by_day(point.source), default=None)
         day = one.source.day or day_after(bare(one.source.text), "as of")
         if newest is None or (day and newest.source.day and day >= newest.source.day):
             continue

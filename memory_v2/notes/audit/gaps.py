@@ -15,7 +15,6 @@ from typing import TypeAlias
 from memory_v2.notes.audit.context import AuditContext, is_index
 from memory_v2.notes.audit.findings import NoteFinding
 from memory_v2.notes.classify import labels
-from memory_v2.notes.extract import Extracted
 from memory_v2.notes.note import Note
 from memory_v2.text.words import content_words, has_cjk, shorten
 
@@ -55,12 +54,8 @@ def missing(context: AuditContext) -> Iterator[NoteFinding]:
         if one.file in logs and one.category in _SINGULAR and one.grade == "marker" and not one.is_closed:
             words = _telling(content_words(_without_label(one.text)))
             if len(words) >= LEAST_WORDS and not _is_held(words, having, len(headed)):
-                yield _finding(one)
-
-
-def _finding(one: Extracted) -> NoteFinding:
-    message = f"this {_SINGULAR[one.category]} is in no lasting note: {shorten(one.text, SHOWN)}"
-    return NoteFinding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
+                message = f"this {_SINGULAR[one.category]} is in no lasting note: {shorten(one.text, SHOWN)}"
+                yield NoteFinding("not-curated", one.file, one.first_line, message, one.id, day=one.day)
 
 
 def _hold(having: Having, place: Place, words: Iterable[str]) -> None:
