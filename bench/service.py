@@ -32,7 +32,7 @@ from sqlalchemy import create_engine, text
 from bench.load import Load, Taken, load
 from bench.service_peers import PEERS, TEXT, Asked
 from bench.tables import Figures, Rows, parser, report
-from memory_v2.service.keys import create_key
+from memory_v2.service.issuing import create_key
 from memory_v2.service.models import NewKey
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.server import add_key

@@ -8,23 +8,28 @@ from typing import Any
 from memory_v2.service import tables
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
-from memory_v2.service.models import AgentUpdate, iso
+from memory_v2.service.models import AgentState, AgentUpdate, Cursor, Limit, Name, iso
+from memory_v2.service.operation import Operations
+from memory_v2.service.options import READ, WRITE
 from memory_v2.service.patching import merged
 from memory_v2.service.problem import Problem
 
 _STATES = tables.agent_states
+router = Operations()
 
 
-def agent_state(call: Call, agent_id: str) -> Answer:
-    """The present state of an agent."""
+@router.operation("GET /agent/{agent_id}/state", READ, "agent_state", response_model=AgentState)
+def agent_state(call: Call, agent_id: Name) -> Answer:
+    """Reads the state of an agent."""
     present = _present(call, agent_id)
     if present is None:
         raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
     return Answer(present, tagged=present)
 
 
-def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
-    """Changes the state of an agent, which the agent itself or an admin may do."""
+@router.operation("POST /agent/{agent_id}/update", WRITE, "agent_update", response_model=AgentState)
+def update_agent(call: Call, agent_id: Name, update: AgentUpdate) -> Answer:
+    """Changes the state of an agent."""
     if call.caller.source != agent_id and not call.caller.is_admin:
         raise Problem("PERMISSION_DENIED", "only the agent itself changes its state", agent_id=agent_id)
     call.transaction.lock(f"agent/{agent_id}")
@@ -51,8 +56,9 @@ def update_agent(call: Call, agent_id: str, update: AgentUpdate) -> Answer:
     return Answer(new, tagged=new)
 
 
-def agent_history(call: Call, agent_id: str, limit: int, cursor: str) -> Answer:
-    """The states that an agent has had, newest first."""
+@router.operation("GET /agent/{agent_id}/history", READ, "agent_history")
+def agent_history(call: Call, agent_id: Name, limit: Limit = 100, cursor: Cursor = "") -> Answer:
+    """Lists the states that an agent has had, newest first, in parts as handoffs."""
     rows, more = call.transaction.find_part(
         _STATES, _STATES.c.agent_id == agent_id, limit=limit, cursor=cursor, is_newest_first=True
     )

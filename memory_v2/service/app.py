@@ -19,12 +19,11 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse
 
 from memory_v2 import __version__
-from memory_v2.service import asyncapi, tables
+from memory_v2.service import agents, asyncapi, contexts, entries, events, handoffs, issuing, pages, tables
 from memory_v2.service.edge import BASE, Edge
 from memory_v2.service.openapi import PROBLEM, described
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
-from memory_v2.service.routes import events, memory, work
 from memory_v2.service.viewing import BASE as VIEW
 from memory_v2.service.viewing import Viewing
 
@@ -35,7 +34,7 @@ EVENT_SECONDS = 86_400.0
 """How long events are kept, in seconds: a cursor that is older has to load the state again."""
 READY_SECONDS = 0.8
 """How long a store may take to answer before the service counts as not ready."""
-_ROUTERS = (memory.router, work.router, events.router)
+_ROUTERS = tuple(room.router for room in (contexts, entries, pages, handoffs, agents, issuing, events))
 _BY_STATUS = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 415: "UNSUPPORTED_MEDIA_TYPE"}
 
 

@@ -54,6 +54,8 @@ class Call:
     wanted: Set[str] = frozenset()
     unwanted: Set[str] = frozenset()
     """The versions that If-Match and If-None-Match name."""
+    media_type: str = ""
+    """What the body of the request is."""
 
     @property
     def now(self) -> float:
@@ -129,7 +131,8 @@ def _done(request: Request, scope: str, work: Callable[[Call], Answer], operatio
     key = _idempotency_key(request) if writes else ""
     running = _in_flight(parts, f"{caller.tenant}/{caller.key_id}/{key}" if key else "")
     with running, parts.store.transaction(caller.tenant, writes) as transaction:
-        call = Call(caller, transaction, parts, _tags(request, "if-match"), _tags(request, "if-none-match"))
+        wanted, unwanted = _tags(request, "if-match"), _tags(request, "if-none-match")
+        call = Call(caller, transaction, parts, wanted, unwanted, request.headers.get("content-type", ""))
         record, fingerprint = f"{caller.key_id}:{key}", _fingerprint(request, caller) if key else ""
         if key and not transaction.try_lock(record):  # another process is working on it
             raise Problem("IDEMPOTENCY_KEY_IN_PROGRESS", headers={"Retry-After": "1"})

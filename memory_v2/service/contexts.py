@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Body, Header, Request, Response
 from sqlalchemy import func, select
 
 from memory_v2.service import tables
 from memory_v2.service.access import TIERS, named_readers, written_readers
 from memory_v2.service.cache import Kept
-from memory_v2.service.call import Answer, Call, begun, encoded, etag, read_answer, size_of
-from memory_v2.service.models import ContextPackage
-from memory_v2.service.options import READ
-from memory_v2.service.patching import checked, read_patch
+from memory_v2.service.call import Answer, Call, begun, carry_out, encoded, etag, read_answer, size_of
+from memory_v2.service.models import ContextPackage, Name
+from memory_v2.service.operation import Operations
+from memory_v2.service.options import READ, WRITE
+from memory_v2.service.patching import PATCH_BODY, checked, read_patch
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Record
 
@@ -21,17 +23,23 @@ IMMEDIATE_SECONDS = 86_400
 WORKING_SECONDS = 604_800
 
 
-async def at_hand(request: Request, session_id: str) -> tuple[str, Response | None]:
-    """The answer for a context that this process remembers; else `None`, with the stamp for `load`."""
-    caller, parts = begun(request, READ, "context_load")
-    stamp, kept = await parts.cache.find(_cache_key(caller.tenant, session_id))
-    if kept is None or not caller.reads(*kept.access):
-        return stamp, None
-    return stamp, read_answer(request, kept.text, {"ETag": kept.etag})
+router = Operations()
 
 
-def load(call: Call, session_id: str, stamp: str = "") -> Answer:
-    """The context package. Raises `Problem` if there is none that the caller may read."""
+@router.get("/context/{session_id}", response_model=ContextPackage)
+async def load_context(request: Request, session_id: Name) -> Response:
+    """Loads the context package of a session."""
+    with request.app.state.parts.metrics.context_seconds.time():
+        caller, parts = begun(request, READ, "context_load")
+        stamp, kept = await parts.cache.find(_cache_key(caller.tenant, session_id))
+        if kept is not None and caller.reads(*kept.access):
+            return read_answer(request, kept.text, {"ETag": kept.etag})
+        work = partial(_loaded, session_id=session_id, stamp=stamp)
+        return await carry_out(request, READ, work, "context_load", writes=False)
+
+
+def _loaded(call: Call, session_id: str, stamp: str) -> Answer:
+    """The context package, which this process then has at hand."""
     row = _row(call, session_id)
     package = _package(call, row)
     ends = row["updated_at"] + IMMEDIATE_SECONDS, row["expires_at"]
@@ -42,8 +50,12 @@ def load(call: Call, session_id: str, stamp: str = "") -> Answer:
     return Answer(package, tagged=package)
 
 
-def create(call: Call, package: ContextPackage, session_id: str) -> Answer:
-    """Stores the first context of a session."""
+@router.operation("POST /context", WRITE, "context_create", response_model=ContextPackage, status_code=201)
+def create_context(
+    call: Call, package: ContextPackage, session: Annotated[Name | None, Header(alias="X-Memory-Session")] = None
+) -> Answer:
+    """Initialises the context of a session."""
+    session_id = package.session_id or session
     if not session_id:
         raise Problem("VALIDATION_FAILED", "session_id is missing, in the body and in X-Memory-Session")
     call.transaction.lock(f"contexts of {call.caller.tenant}")
@@ -59,8 +71,9 @@ def create(call: Call, package: ContextPackage, session_id: str) -> Answer:
     return Answer(document, 201, location, tagged=document)
 
 
-def replace(call: Call, session_id: str, package: ContextPackage) -> Answer:
-    """Replaces a context, of which the caller has seen the present version."""
+@router.operation("PUT /context/{session_id}", WRITE, "context_replace", response_model=ContextPackage)
+def replace_context(call: Call, session_id: Name, package: ContextPackage) -> Answer:
+    """Replaces a context; If-Match is required, so that no change is overwritten unseen."""
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
     call.match(lambda: _package(call, row), required=True)
@@ -68,9 +81,10 @@ def replace(call: Call, session_id: str, package: ContextPackage) -> Answer:
     return Answer(document, tagged=document)
 
 
-def patch(call: Call, session_id: str, change: Any, media_type: str) -> Answer:
-    """Changes a part of a context; concurrent patches are applied one after the other."""
-    patched = read_patch(change, media_type)
+@router.operation("PATCH /context/{session_id}", WRITE, "context_patch", response_model=ContextPackage, **PATCH_BODY)
+def patch_context(call: Call, session_id: Name, change: Annotated[Any, Body()]) -> Answer:
+    """Changes a part of a context, by JSON Patch or merge patch."""
+    patched = read_patch(change, call.media_type)
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
     present = _package(call, row)
@@ -82,7 +96,8 @@ def patch(call: Call, session_id: str, change: Any, media_type: str) -> Answer:
     return Answer(document, tagged=document)
 
 
-def delete(call: Call, session_id: str) -> Answer:
+@router.operation("DELETE /context/{session_id}", WRITE, "context_delete", status_code=204)
+def delete_context(call: Call, session_id: Name) -> Answer:
     """Deletes a context."""
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "delete")

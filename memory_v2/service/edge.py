@@ -28,7 +28,7 @@ BASE = "/api/v1/memory"
 
 
 class Edge:
-    """What every HTTP request passes. A socket signs in at `routes/events.py`, and a browser at `viewing.py`."""
+    """What every HTTP request passes. A socket signs in at `events.py`, and a browser at `viewing.py`."""
 
     def __init__(self, app: ASGIApp, parts: Parts) -> None:
         self._app, self._parts = app, parts

@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Body, Query
 from sqlalchemy import ColumnElement, Text, cast, exists, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -20,9 +20,22 @@ from memory_v2.service import tables
 from memory_v2.service.access import named_readers, written_readers
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
-from memory_v2.service.models import NewEntry, Search, iso
-from memory_v2.service.options import ADMIN, READ_PAGES
-from memory_v2.service.patching import checked, read_patch
+from memory_v2.service.models import (
+    Cursor,
+    EntryBatch,
+    EntryList,
+    Level,
+    Limit,
+    MemoryEntry,
+    Moment,
+    Name,
+    NewEntry,
+    Search,
+    iso,
+)
+from memory_v2.service.operation import Operations
+from memory_v2.service.options import ADMIN, READ, READ_PAGES, WRITE
+from memory_v2.service.patching import PATCH_BODY, checked, read_patch
 from memory_v2.service.problem import Problem
 
 LIFETIMES = {"immediate": IMMEDIATE_SECONDS, "working": WORKING_SECONDS, "longterm": None}
@@ -30,8 +43,63 @@ LIFETIMES = {"immediate": IMMEDIATE_SECONDS, "working": WORKING_SECONDS, "longte
 _MARK = "service/"
 """What the location of an entry of the core begins with if a row of this service says who may read it."""
 _ENTRIES = tables.working_memory
+router = Operations()
 
 
+@router.operation("GET /query", READ, "query", response_model=EntryList)
+def query(
+    call: Call,
+    tags: Annotated[str, Query(description="Tags, divided by commas.", max_length=2000)] = "",
+    level: Level | None = None,
+    since: Moment | None = None,
+    session: Name | None = None,
+    match: Annotated[str, Query(pattern="^(any|all)$", description="One of the tags, or all.")] = "any",
+    limit: Limit = 100,
+    cursor: Cursor = "",
+) -> Answer:
+    """Lists entries by tags, level and time, oldest first."""
+    wanted = [tag.strip() for tag in tags.split(",") if tag.strip()]
+    where: list[ColumnElement[bool]] = [call.caller.readable(_ENTRIES)]
+    if match == "all":
+        where += [_has_tag(call, [tag]) for tag in wanted]
+    elif wanted:
+        where.append(_has_tag(call, wanted))
+    if level:
+        where.append(_ENTRIES.c.level == level)
+    if since:
+        where.append(_ENTRIES.c.created_at >= since.timestamp())
+    if session:
+        where.append(_ENTRIES.c.session_id == session)
+    rows, more = call.transaction.find_part(_ENTRIES, *where, limit=limit, cursor=cursor)
+    return Answer({"entries": [_document(row) for row in rows], "next_cursor": more})
+
+
+@router.operation("POST /search", READ, "search", writes=False)
+def search(call: Call, asked: Search) -> Answer:
+    """Searches the long-term memory: entries, and pages if the key may read them."""
+    only, hidden = asked.only, ""
+    if READ_PAGES not in call.caller.scopes and ADMIN not in call.caller.scopes:
+        if only == "pages" or asked.under:
+            call.caller.require(READ_PAGES)
+        hidden = f"pages were not searched: the key does not have the scope {READ_PAGES}" if only is None else ""
+        only = "entries"
+    results = call.memory.search(
+        asked.query,
+        min(100, asked.limit * 3),  # some may be hidden from the caller
+        only=only,
+        tags=asked.tags,
+        under=asked.under,
+        since=asked.since,
+        until=asked.until,
+        agent=asked.agent,
+    )
+    readable = [r for r in results if not isinstance(r, EntryResult) or _may_read_core(call, r.entry)]
+    told = {**document(results), "results": [document(result) for result in readable[: asked.limit]]}
+    told["degraded"] = "; ".join(filter(None, (told["degraded"], hidden)))
+    return Answer({name: told[name] for name in ("results", "answered", "decided_by", "degraded")})
+
+
+@router.operation("POST /entries", WRITE, "entry_create", response_model=MemoryEntry, status_code=201)
 def create_entry(call: Call, new: NewEntry) -> Answer:
     """Stores an entry."""
     entry = _create(call, new)
@@ -39,22 +107,25 @@ def create_entry(call: Call, new: NewEntry) -> Answer:
     return Answer(entry, 201, {"Location": f"/api/v1/memory/entries/{entry['id']}"}, tagged=entry)
 
 
-def create_entries(call: Call, new: list[NewEntry]) -> Answer:
-    """Stores entries: all or none."""
-    entries = [_create(call, each) for each in new]
+@router.operation("POST /entries/batch", WRITE, "entry_batch", response_model=EntryList, status_code=201)
+def create_entries(call: Call, batch: EntryBatch) -> Answer:
+    """Stores many entries: all or none."""
+    entries = [_create(call, each) for each in batch.entries]
     call.require_space()
     return Answer({"entries": entries, "next_cursor": None}, 201)
 
 
-def read_entry(call: Call, entry_id: str) -> Answer:
-    """An entry that the caller may read."""
+@router.operation("GET /entries/{entry_id}", READ, "entry_read", response_model=MemoryEntry)
+def read_entry(call: Call, entry_id: Name) -> Answer:
+    """Reads an entry."""
     entry = _document(_row(call, entry_id))
     return Answer(entry, tagged=entry)
 
 
-def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answer:
-    """Changes an entry; to another level too: then its time begins anew."""
-    patched = read_patch(change, media_type)
+@router.operation("PATCH /entries/{entry_id}", WRITE, "entry_patch", response_model=MemoryEntry, **PATCH_BODY)
+def patch_entry(call: Call, entry_id: Name, change: Annotated[Any, Body()]) -> Answer:
+    """Changes an entry, by JSON Patch or merge patch; with another level it is promoted."""
+    patched = read_patch(change, call.media_type)
     row = _row(call, entry_id, lock=True)
     call.caller.require_self(row, "write")
     present = _document(row)
@@ -79,67 +150,19 @@ def patch_entry(call: Call, entry_id: str, change: Any, media_type: str) -> Answ
     return Answer(entry, tagged=entry)
 
 
-def delete_entry(call: Call, entry_id: str) -> Answer:
-    """Deletes an entry; a longterm one is closed in the memory, whose history keeps it."""
+@router.operation("DELETE /entries/{entry_id}", WRITE, "entry_delete", status_code=204)
+def delete_entry(call: Call, entry_id: Name) -> Answer:
+    """Deletes an entry."""
     row = _row(call, entry_id, lock=True)
     call.caller.require_self(row, "delete")
     entry = _document(row)
     call.match(lambda: entry)
     call.transaction.delete(_ENTRIES, entry_id)
+    # a longterm one is closed in the memory, whose history keeps it
     if row["core_id"] and not call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == row["core_id"], limit=1):
         call.memory.entries.retract(row["core_id"], "deleted by way of the service")
     _tell(call, {**entry, "data": {"deleted": True}}, row, row["owner"])
     return Answer(status=204)
-
-
-def query_entries(
-    call: Call,
-    tags: list[str],
-    match_all: bool,
-    level: str | None,
-    since: datetime | None,
-    session: str | None,
-    limit: int,
-    cursor: str,
-) -> Answer:
-    """Entries that the caller may read, oldest first: with one of the tags, or with all of them."""
-    where: list[ColumnElement[bool]] = [call.caller.readable(_ENTRIES)]
-    if tags and match_all:
-        where += [_has_tag(call, [tag]) for tag in tags]
-    elif tags:
-        where.append(_has_tag(call, tags))
-    if level:
-        where.append(_ENTRIES.c.level == level)
-    if since:
-        where.append(_ENTRIES.c.created_at >= since.timestamp())
-    if session:
-        where.append(_ENTRIES.c.session_id == session)
-    rows, more = call.transaction.find_part(_ENTRIES, *where, limit=limit, cursor=cursor)
-    return Answer({"entries": [_document(row) for row in rows], "next_cursor": more})
-
-
-def search(call: Call, asked: Search) -> Answer:
-    """The core's answers: pages for a key that may read them, and the entries that the caller may read."""
-    only, hidden = asked.only, ""
-    if READ_PAGES not in call.caller.scopes and ADMIN not in call.caller.scopes:
-        if only == "pages" or asked.under:
-            call.caller.require(READ_PAGES)
-        hidden = f"pages were not searched: the key does not have the scope {READ_PAGES}" if only is None else ""
-        only = "entries"
-    results = call.memory.search(
-        asked.query,
-        min(100, asked.limit * 3),  # some may be hidden from the caller
-        only=only,
-        tags=asked.tags,
-        under=asked.under,
-        since=asked.since,
-        until=asked.until,
-        agent=asked.agent,
-    )
-    readable = [r for r in results if not isinstance(r, EntryResult) or _may_read_core(call, r.entry)]
-    told = {**document(results), "results": [document(result) for result in readable[: asked.limit]]}
-    told["degraded"] = "; ".join(filter(None, (told["degraded"], hidden)))
-    return Answer({name: told[name] for name in ("results", "answered", "decided_by", "degraded")})
 
 
 def _may_read_core(call: Call, core_id: str) -> bool:

@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Query
 from sqlalchemy import ColumnElement, case, or_
 
 from memory_v2.service import tables
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import authorize
-from memory_v2.service.models import MOST_SECONDS, Claim, HandoffStep, NewHandoff, iso
+from memory_v2.service.models import (
+    MOST_SECONDS,
+    Claim,
+    Cursor,
+    Handoff,
+    HandoffStep,
+    Limit,
+    Name,
+    NewHandoff,
+    iso,
+)
+from memory_v2.service.operation import Operations
+from memory_v2.service.options import READ, WRITE
 from memory_v2.service.problem import Problem
 
 DEFAULT_SECONDS = 86_400
@@ -23,8 +36,11 @@ KEPT_SECONDS = 2_592_000
 """How long a handoff can be read, in seconds after its expiry."""
 ANY = "*"
 _HANDOFFS = tables.handoffs
+StateQuery = Annotated[str | None, Query(pattern="^(requested|claimed|completed|rejected|cancelled|expired)$")]
+router = Operations()
 
 
+@router.operation("POST /handoff", WRITE, "handoff_request", response_model=Handoff, status_code=201)
 def request_handoff(call: Call, new: NewHandoff) -> Answer:
     """Asks another agent to take over."""
     expiry = new.expiry.timestamp() if new.expiry else call.now + DEFAULT_SECONDS
@@ -52,14 +68,10 @@ def request_handoff(call: Call, new: NewHandoff) -> Answer:
     return Answer(_document(call, _row(call, handoff_id)), 201, {"Location": f"/api/v1/memory/handoff/{handoff_id}"})
 
 
-def read_handoff(call: Call, handoff_id: str) -> Answer:
-    """A handoff that the caller asks for, may take over, or has claimed."""
-    document = _document(call, _row(call, handoff_id))
-    return Answer(document, tagged=document)
-
-
-def list_handoffs(call: Call, state: str | None, limit: int, cursor: str) -> Answer:
-    """The handoffs that the caller may see, oldest first."""
+@router.operation("GET /handoff", READ, "handoff_list")
+def list_handoffs(call: Call, state: StateQuery = None, limit: Limit = 100, cursor: Cursor = "") -> Answer:
+    """Lists the handoffs that the caller has asked for or may take over, oldest first; `next_cursor` is that of the
+    next part, if there is one."""
     columns = _HANDOFFS.c
     involved = or_(columns.to_id.in_([call.caller.source, ANY]), columns.owner == call.caller.source)
     where = [] if call.caller.is_admin else [involved]
@@ -69,8 +81,16 @@ def list_handoffs(call: Call, state: str | None, limit: int, cursor: str) -> Ans
     return Answer({"handoffs": [_document(call, row) for row in rows], "next_cursor": more})
 
 
-def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
-    """Takes a handoff over, for so long; exactly one of many claimers gets it. The claim_id proves it."""
+@router.operation("GET /handoff/{handoff_id}", READ, "handoff_read", response_model=Handoff)
+def read_handoff(call: Call, handoff_id: Name) -> Answer:
+    """Reads a handoff with its history."""
+    document = _document(call, _row(call, handoff_id))
+    return Answer(document, tagged=document)
+
+
+@router.operation("POST /handoff/{handoff_id}/claim", WRITE, "handoff_claim", response_model=Handoff)
+def claim_handoff(call: Call, handoff_id: Name, asked: Claim | None = None) -> Answer:
+    """Takes a handoff over, for the time of a lease."""
     row = _row(call, handoff_id, lock=True)
     state = _state(call, row)
     if row["to_id"] not in (call.caller.source, ANY):
@@ -87,7 +107,7 @@ def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
         "state": "claimed",
         "claimed_by": call.caller.source,
         "claim_id": str(uuid.uuid4()),
-        "lease_expires": min(call.now + asked.lease_seconds, row["expiry"]),
+        "lease_expires": _lease_end(call, row, asked),
         "history": [*history, _step(call, "claimed")],
     }
     origin = row["document"]["from"]
@@ -95,35 +115,49 @@ def claim(call: Call, handoff_id: str, asked: Claim) -> Answer:
     return _changed(call, row, changes)
 
 
-def renew(call: Call, handoff_id: str, asked: Claim, claim_id: str) -> Answer:
-    """Makes the lease of a claim longer."""
+def _lease_end(call: Call, row: Mapping[str, Any], asked: Claim | None) -> float:
+    return float(min(call.now + (asked or Claim()).lease_seconds, row["expiry"]))
+
+
+@router.operation("POST /handoff/{handoff_id}/renew", WRITE, "handoff_renew", response_model=Handoff)
+def renew_handoff(call: Call, handoff_id: Name, claim_id: Name, asked: Claim | None = None) -> Answer:
+    """Makes the lease longer."""
     row = _held(call, handoff_id, claim_id)
-    lease = min(call.now + asked.lease_seconds, row["expiry"])
-    return _changed(call, row, {"lease_expires": lease}, tells=False)
+    return _changed(call, row, {"lease_expires": _lease_end(call, row, asked)}, tells=False)
 
 
-def finish(call: Call, handoff_id: str, step: HandoffStep, state: str) -> Answer:
-    """Completes or rejects a handoff, which the caller has claimed; who it is for may reject it unclaimed."""
+@router.operation("POST /handoff/{handoff_id}/complete", WRITE, "handoff_complete", response_model=Handoff)
+def complete_handoff(call: Call, handoff_id: Name, step: HandoffStep) -> Answer:
+    """Ends a handoff that the caller has claimed, with a result."""
+    return _finished(call, _held(call, handoff_id, step.claim_id), step, "completed")
+
+
+@router.operation("POST /handoff/{handoff_id}/reject", WRITE, "handoff_reject", response_model=Handoff)
+def reject_handoff(call: Call, handoff_id: Name, step: HandoffStep) -> Answer:
+    """Refuses a handoff, claimed or not."""
     row = _row(call, handoff_id, lock=True)
-    unclaimed = state == "rejected" and _state(call, row) == "requested" and row["to_id"] == call.caller.source
-    if not unclaimed:
+    if _state(call, row) != "requested" or row["to_id"] != call.caller.source:
         row = _held(call, handoff_id, step.claim_id)
+    return _finished(call, row, step, "rejected")
+
+
+def _finished(call: Call, row: Mapping[str, Any], step: HandoffStep, state: str) -> Answer:
     document = {**row["document"], "result": step.result}
     history = [*row["history"], _step(call, state, step.reason)]
     values = {"state": state, "document": document, "history": history, "bytes": size_of(document)}
     return _changed(call, row, values)
 
 
-def cancel(call: Call, handoff_id: str, step: HandoffStep) -> Answer:
-    """Takes a handoff back, by who has asked for it."""
+@router.operation("POST /handoff/{handoff_id}/cancel", WRITE, "handoff_cancel", response_model=Handoff)
+def cancel_handoff(call: Call, handoff_id: Name, step: HandoffStep | None = None) -> Answer:
+    """Takes a handoff back."""
+    reason = step.reason if step else ""
     row = _row(call, handoff_id, lock=True)
     if row["owner"] != call.caller.source and not call.caller.is_admin:
         raise Problem("PERMISSION_DENIED", "only who asked for the handoff can cancel it")
     if (state := _state(call, row)) not in ("requested", "claimed"):
         raise Problem("HANDOFF_EXPIRED" if state == "expired" else "HANDOFF_STATE", state=state)
-    return _changed(
-        call, row, {"state": "cancelled", "history": [*row["history"], _step(call, "cancelled", step.reason)]}
-    )
+    return _changed(call, row, {"state": "cancelled", "history": [*row["history"], _step(call, "cancelled", reason)]})
 
 
 def _row(call: Call, handoff_id: str, lock: bool = False) -> Mapping[str, Any]:

@@ -9,19 +9,14 @@ import hashlib
 import hmac
 import math
 import re
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
-
-from memory_v2.service import tables
 from memory_v2.service.access import Caller
 from memory_v2.service.limits import LimiterInMemory, Taken
-from memory_v2.service.models import NAME_PATTERN, Name, NewKey, iso
-from memory_v2.service.options import SCOPES
+from memory_v2.service.models import NAME_PATTERN
 from memory_v2.service.problem import Problem
-from memory_v2.service.store import Store, Transaction
+from memory_v2.service.store import Store
 
 DEFAULT_TENANT = "default"
 FRESH_SECONDS = 1.0
@@ -117,47 +112,3 @@ def key_id_of(token: str) -> str:
     kind, _, rest = token.partition(SEPARATOR)
     key_id = rest.partition(SEPARATOR)[0]
     return key_id if kind == "dm" and len(key_id) == 12 else ""
-
-
-def create_key(transaction: Transaction, tenant: Name, new: NewKey) -> dict[str, Any]:
-    """Stores a key and returns it with its text, which is shown this once."""
-    if unknown := set(new.scopes).difference(SCOPES):
-        told = f"there is no scope {min(unknown)}; there are {', '.join(SCOPES)}"
-        raise Problem("VALIDATION_FAILED", told, scopes=list(SCOPES))
-    key_id = secrets.token_hex(6)
-    token = f"dm_{key_id}_{secrets.token_urlsafe(32)}"
-    now = transaction.now
-    values = {
-        "id": key_id,
-        "tenant": tenant,
-        "digest": hashlib.sha256(token.encode()).hexdigest(),
-        "name": new.name,
-        "sources": new.sources,
-        "scopes": new.scopes,
-        "tier": new.tier,
-        "created_at": now,
-        "expires_at": now + new.expires_in if new.expires_in else None,
-    }
-    transaction.connection.execute(tables.api_keys.insert().values(**values))
-    return {**described({**values, "revoked_at": None}), "key": token}
-
-
-def described(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A key as it is listed: without what is secret."""
-    moments = {name: iso(row[name]) if row[name] else None for name in ("created_at", "expires_at", "revoked_at")}
-    return {name: row[name] for name in ("id", "tenant", "name", "sources", "scopes", "tier")} | moments
-
-
-def list_keys(transaction: Transaction) -> list[dict[str, Any]]:
-    """The keys of the tenant."""
-    keys = tables.api_keys
-    query = select(keys).where(keys.c.tenant == transaction.tenant).order_by(keys.c.created_at)
-    return [described(dict(row)) for row in transaction.connection.execute(query).mappings()]
-
-
-def revoke_key(transaction: Transaction, key_id: str) -> None:
-    """Ends a key. Raises `Problem` if the tenant has no such key."""
-    keys = tables.api_keys
-    mine = (keys.c.id == key_id) & (keys.c.tenant == transaction.tenant) & keys.c.revoked_at.is_(None)
-    if not transaction.connection.execute(keys.update().where(mine).values(revoked_at=transaction.now)).rowcount:
-        raise Problem("KEY_NOT_FOUND", key_id=key_id)

@@ -8,20 +8,20 @@ from memory_v2.errors import PageNotFound
 from memory_v2.serialize import document
 from memory_v2.service.call import Answer, Call
 from memory_v2.service.models import NewPage, PageText
+from memory_v2.service.operation import Operations
+from memory_v2.service.options import READ_PAGES, WRITE_PAGES
 from memory_v2.service.store import Transaction
 
+router = Operations()
 
+
+@router.operation("GET /pages", READ_PAGES, "page_list")
 def list_pages(call: Call) -> Answer:
-    """All pages, with their links: the tree."""
+    """Lists the pages of the long-term memory."""
     return Answer({"pages": document(call.memory.list_files())})
 
 
-def read_page(call: Call, path: str) -> Answer:
-    """A page as it is stored."""
-    page = _page(path, call.memory.read(path))
-    return Answer(page, tagged=page)
-
-
+@router.operation("POST /pages", WRITE_PAGES, "page_write", status_code=201)
 def write_text(call: Call, new: NewPage) -> Answer:
     """Writes a text on a page, or where it belongs."""
     result = document(call.memory.write(new.text, new.path, new.mode, source=new.source or call.caller.source))
@@ -29,8 +29,18 @@ def write_text(call: Call, new: NewPage) -> Answer:
     return Answer({name: result[name] for name in ("path", "outcome", "decided_by", "degraded", "new_files")}, 201)
 
 
+@router.operation("GET /pages/{path:path}", READ_PAGES, "page_read")
+def read_page(call: Call, path: str) -> Answer:
+    """Reads a page."""
+    page = _page(path, call.memory.read(path))
+    return Answer(page, tagged=page)
+
+
+@router.operation(
+    "PUT /pages/{path:path}", WRITE_PAGES, "page_put", responses={201: {"description": "The page is new."}}
+)
 def put_page(call: Call, path: str, new: PageText) -> Answer:
-    """Creates a page with exactly this text, or replaces one of which the caller has seen the present version."""
+    """Creates a page, or replaces it; then If-Match is required."""
     memory = call.memory
     try:
         present = memory.read(path)

@@ -18,6 +18,18 @@ from memory_v2.service.problem import Problem
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
+PATCH_BODY: dict[str, Any] = {
+    "openapi_extra": {
+        "requestBody": {
+            "required": True,
+            "content": {
+                JSON_PATCH: {"schema": {"type": "array", "items": {"type": "object"}}},
+                MERGE_PATCH: {"schema": {"type": "object"}},
+            },
+        }
+    }
+}
+"""How the body of an operation with a patch is described."""
 MOST_OPERATIONS = 100
 MOST_DEPTH = 50
 MOST_NESTED = 190

@@ -19,7 +19,8 @@ from memory_v2.listening import listen
 from memory_v2.service import tables
 from memory_v2.service.app import application
 from memory_v2.service.backup import back_up, restore
-from memory_v2.service.keys import DEFAULT_TENANT, create_key
+from memory_v2.service.issuing import create_key
+from memory_v2.service.keys import DEFAULT_TENANT
 from memory_v2.service.migrating import migrate
 from memory_v2.service.models import NewKey
 from memory_v2.service.options import SCOPES, ServiceOptions

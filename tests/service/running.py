@@ -19,7 +19,7 @@ import httpx
 import uvicorn
 
 from memory_v2.service.app import application
-from memory_v2.service.keys import create_key
+from memory_v2.service.issuing import create_key
 from memory_v2.service.migrating import migrate
 from memory_v2.service.models import NewKey
 from memory_v2.service.options import ServiceOptions

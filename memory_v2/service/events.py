@@ -17,16 +17,17 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from memory_v2.service import tables
 from memory_v2.service.access import Caller
 from memory_v2.service.asyncapi import First
-from memory_v2.service.bodies import StrictRoute, require_storable
-from memory_v2.service.call import Answer, Call, carry_out
+from memory_v2.service.bodies import require_storable
+from memory_v2.service.call import Answer, Call
 from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
 from memory_v2.service.models import Cursor, Limit, Name, Subscribe, iso
+from memory_v2.service.operation import Operations
 from memory_v2.service.options import READ
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of
 
-router = APIRouter(prefix=BASE, route_class=StrictRoute)
+router = Operations()
 sockets = APIRouter()
 TICKET_SECONDS = 30
 """How long a ticket for a socket can be used, in seconds."""
@@ -35,60 +36,42 @@ CLOSED = {401: 4401, 403: 4403, 404: 4404, 429: 4429, 503: 1013}
 """What a socket is closed with, by the status that a request would get."""
 
 
-@router.post("/subscribe", status_code=201)
-async def subscribe(request: Request, wish: Subscribe) -> Response:
+@router.operation("POST /subscribe", READ, "subscribe", status_code=201)
+def subscribe(call: Call, wish: Subscribe) -> Answer:
     """Stores which events one wants; a socket or a stream then names the subscription."""
-
-    def work(call: Call) -> Answer:
-        subscription_id, expires = str(uuid.uuid4()), call.now + SUBSCRIPTION_SECONDS
-        values = {"filter": wish.model_dump(), "owner": call.caller.source, "created_at": call.now}
-        call.transaction.insert(tables.subscriptions, subscription_id, values | {"expires_at": expires})
-        _, newest = call.parts.store.event_bounds()
-        cursor = call.parts.feed.cursor(newest)
-        told = {"subscription_id": subscription_id, **wish.model_dump(), "cursor": cursor}
-        return Answer(
-            {**told, "websocket": f"{BASE}/ws?subscription={subscription_id}", "expires_at": iso(expires)}, 201
-        )
-
-    return await carry_out(request, READ, work, "subscribe")
+    subscription_id, expires = str(uuid.uuid4()), call.now + SUBSCRIPTION_SECONDS
+    values = {"filter": wish.model_dump(), "owner": call.caller.source, "created_at": call.now}
+    call.transaction.insert(tables.subscriptions, subscription_id, values | {"expires_at": expires})
+    _, newest = call.parts.store.event_bounds()
+    cursor = call.parts.feed.cursor(newest)
+    told = {"subscription_id": subscription_id, **wish.model_dump(), "cursor": cursor}
+    return Answer({**told, "websocket": f"{BASE}/ws?subscription={subscription_id}", "expires_at": iso(expires)}, 201)
 
 
-@router.get("/subscriptions")
-async def subscriptions(request: Request, limit: Limit = 500, cursor: Cursor = "") -> Response:
+@router.operation("GET /subscriptions", READ, "subscriptions")
+def subscriptions(call: Call, limit: Limit = 500, cursor: Cursor = "") -> Answer:
     """Lists the caller's subscriptions, oldest first, in parts as handoffs."""
-
-    def work(call: Call) -> Answer:
-        table = tables.subscriptions
-        rows, more = call.transaction.find_part(table, table.c.owner == call.caller.source, limit=limit, cursor=cursor)
-        told = [{"subscription_id": r["id"], **r["filter"], "created_at": iso(r["created_at"])} for r in rows]
-        return Answer({"subscriptions": told, "next_cursor": more})
-
-    return await carry_out(request, READ, work, "subscriptions", writes=False)
+    table = tables.subscriptions
+    rows, more = call.transaction.find_part(table, table.c.owner == call.caller.source, limit=limit, cursor=cursor)
+    told = [{"subscription_id": r["id"], **r["filter"], "created_at": iso(r["created_at"])} for r in rows]
+    return Answer({"subscriptions": told, "next_cursor": more})
 
 
-@router.delete("/subscribe/{subscription_id}", status_code=204)
-async def unsubscribe(request: Request, subscription_id: Name) -> Response:
+@router.operation("DELETE /subscribe/{subscription_id}", READ, "unsubscribe", status_code=204)
+def unsubscribe(call: Call, subscription_id: Name) -> Answer:
     """Removes a subscription."""
-
-    def work(call: Call) -> Answer:
-        _subscription(call, subscription_id)
-        call.transaction.delete(tables.subscriptions, subscription_id)
-        return Answer(status=204)
-
-    return await carry_out(request, READ, work, "unsubscribe")
+    _subscription(call, subscription_id)
+    call.transaction.delete(tables.subscriptions, subscription_id)
+    return Answer(status=204)
 
 
-@router.post("/ticket", status_code=201)
-async def ticket(request: Request) -> Response:
+@router.operation("POST /ticket", READ, "ticket", status_code=201)
+def ticket(call: Call) -> Answer:
     """A ticket that opens one socket within 30 seconds: browsers cannot send the key with a socket."""
-
-    def work(call: Call) -> Answer:
-        text = secrets.token_urlsafe(32)
-        caller = {"key_id": call.caller.key_id, "source": call.caller.source, "tenant": call.caller.tenant}
-        call.transaction.immediate.set({f"ticket:{text}": caller}, TICKET_SECONDS)
-        return Answer({"ticket": f"{call.caller.tenant}.{text}", "expires_in": TICKET_SECONDS}, 201)
-
-    return await carry_out(request, READ, work, "ticket")
+    text = secrets.token_urlsafe(32)
+    caller = {"key_id": call.caller.key_id, "source": call.caller.source, "tenant": call.caller.tenant}
+    call.transaction.immediate.set({f"ticket:{text}": caller}, TICKET_SECONDS)
+    return Answer({"ticket": f"{call.caller.tenant}.{text}", "expires_in": TICKET_SECONDS}, 201)
 
 
 @router.get("/events")

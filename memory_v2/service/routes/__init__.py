@@ -1,1 +1,0 @@
-"""The addresses of the service: each one checks its document and calls an operation."""
