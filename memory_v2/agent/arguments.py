@@ -23,8 +23,8 @@ LONGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a model is told about an argument, and what is checked in the arguments of a model: the length of a text or
-    a list, the range of a number. `told` is told in the schema besides, and not checked."""
+    """What a model is told about an argument, for which a string is enough, and what is checked in the arguments of a
+    model: the length of a text or a list, the range of a number. `told` is told in the schema besides, not checked."""
 
     description: str | None = None
     min_length: int | None = None
@@ -116,12 +116,12 @@ def _takes_numbers(hint: Any) -> bool:
     return hint in (int, float) or any(map(_takes_numbers, get_args(hint)))
 
 
-def _note(note: Argument | ToldAs) -> Any:
+def _note(note: str | Argument | ToldAs) -> Any:
     from pydantic import Field, WithJsonSchema
 
     if isinstance(note, ToldAs):
         return WithJsonSchema({"type": note.type})
-    limits = asdict(note)
+    limits = asdict(Argument(note) if isinstance(note, str) else note)
     return Field(json_schema_extra=limits.pop("told"), **limits)
 
 

@@ -11,9 +11,10 @@ A command answers with the words of Anthropic's own local helper; docs/claude-me
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from inspect import signature
 from itertools import islice
 from typing import Any
 
@@ -103,7 +104,7 @@ _NUMBER_WIDTH = 6
 _CHOOSE = ". Please provide a valid path."
 
 
-def view(memory: Memory, path: str, view_range: Sequence[int] | None) -> str:
+def view(memory: Memory, path: str, view_range: list[int] | None = None) -> str:
     """A folder two levels deep, or a file, or the lines of it from the first to the last in `view_range`."""
     at = existing(path, hint=_CHOOSE)
     if is_folder(memory, at):
@@ -222,55 +223,6 @@ MOST_LINES = 50
 """Limits the lines that an error lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """Shows a folder, or a file with numbered lines."""
-
-    path: str
-    view_range: list[int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Creates a file."""
-
-    path: str
-    file_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class StrReplace:
-    """Replaces a part of a file that occurs once."""
-
-    path: str
-    old_str: str
-    new_str: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Insert:
-    """Inserts lines into a file."""
-
-    path: str
-    insert_line: int
-    insert_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """Deletes a file, or a folder with all that is in it."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rename:
-    """Renames a file or a folder."""
-
-    old_path: str
-    new_path: str
-
-
 def answer_memory_command(memory: Memory, given: Mapping[str, Any] | str) -> ToolResult:
     """Carries out the `input` of a call of Claude's memory tool. A command that is wrong or fails gives a result with
     `is_error`, and changes nothing."""
@@ -292,36 +244,36 @@ def _answer(memory: Memory, given: Mapping[str, Any] | str) -> str:
     name = told.get("command")
     if not isinstance(name, str) or name not in _COMMANDS:
         raise ToolProblem(f"Unknown command: {str(name)[:80]}. The commands are {', '.join(_COMMANDS)}.")
-    kind, run = _COMMANDS[name]
-    known = {field.name for field in fields(kind)}  # arguments that a later version of the tool may have are let pass
-    asked = checked(f"memory {name}", kind, {key: value for key, value in told.items() if key in known})
-    return run(memory, kind(**asked))
+    run = _COMMANDS[name]
+    _, *known = signature(run).parameters  # arguments that a later version of the tool may have are let pass
+    asked = checked(f"memory {name}", run, {key: value for key, value in told.items() if key in known})
+    return run(memory, **asked)
 
 
-def _create(memory: Memory, asked: Create) -> str:
-    at = place(asked.path)
+def _create(memory: Memory, path: str, file_text: str) -> str:
+    at = place(path)
     if is_folder(memory, at):
-        raise ToolProblem(f"File {asked.path} already exists")
+        raise ToolProblem(f"File {path} already exists")
     try:
-        memory.create(at.page, asked.file_text)
+        memory.create(at.page, file_text)
     except PageExists as error:
-        raise ToolProblem(f"File {asked.path} already exists") from error
-    return f"File created successfully at: {asked.path}"
+        raise ToolProblem(f"File {path} already exists") from error
+    return f"File created successfully at: {path}"
 
 
-def _str_replace(memory: Memory, asked: StrReplace) -> str:
-    at = named_file(memory, asked.path)
+def _str_replace(memory: Memory, path: str, old_str: str, new_str: str = "") -> str:
+    at = named_file(memory, path)
     page = page_at(memory, at)
-    text, old = text_of(page), asked.old_str
+    text, old = text_of(page), old_str
     if not old:
         raise ToolProblem(
             "No replacement was performed: old_str is empty. Give the text to replace, or use insert to add lines."
         )
     named = f"old_str `{old if len(old) <= LONGEST_NAMED else old[:LONGEST_NAMED] + '…'}`"
-    old, new = with_line_ends_of(text, old, asked.new_str)
+    old, new = with_line_ends_of(text, old, new_str)
     if (found := text.count(old)) == 0:
         where = _elsewhere(memory, page.path, old)
-        raise ToolProblem(f"No replacement was performed, {named} did not appear verbatim in {asked.path}.{where}")
+        raise ToolProblem(f"No replacement was performed, {named} did not appear verbatim in {path}.{where}")
     if found > 1:
         lines = ", ".join(str(line) for line in islice(_lines_with(text, old), MOST_LINES))
         more = ", …" if found > MOST_LINES else ""
@@ -339,68 +291,64 @@ def _str_replace(memory: Memory, asked: StrReplace) -> str:
     return _cut("\n".join([told, *snippet]))
 
 
-def _insert(memory: Memory, asked: Insert) -> str:
-    at = named_file(memory, asked.path)
+def _insert(memory: Memory, path: str, insert_line: int, insert_text: str) -> str:
+    at = named_file(memory, path)
     page = page_at(memory, at)
     lines = len(text_lines(text_of(page)))
-    if not 0 <= asked.insert_line <= lines:
+    if not 0 <= insert_line <= lines:
         raise ToolProblem(
-            f"Invalid `insert_line` parameter: {asked.insert_line}. It should be within the range [0, {lines}]."
+            f"Invalid `insert_line` parameter: {insert_line}. It should be within the range [0, {lines}]."
         )
-    memory.insert(at.page, asked.insert_line, asked.insert_text)
-    return f"The file {asked.path} has been edited."
+    memory.insert(at.page, insert_line, insert_text)
+    return f"The file {path} has been edited."
 
 
-def _delete(memory: Memory, asked: Delete) -> str:
-    at = existing(asked.path)
+def _delete(memory: Memory, path: str) -> str:
+    at = existing(path)
     if at.is_top:
         raise ToolProblem("Cannot delete the /memories directory itself")
     if at.page == ROOT:
-        raise ToolProblem(f"Cannot delete {asked.path}: all files hang on it. Use str_replace to remove text from it.")
+        raise ToolProblem(f"Cannot delete {path}: all files hang on it. Use str_replace to remove text from it.")
     try:
         if is_folder(memory, at):
             memory.delete_folder(at.page)
         else:
             memory.delete(at.page)
     except PageNotFound as error:
-        raise ToolProblem(f"The path {asked.path} does not exist") from error
+        raise ToolProblem(f"The path {path} does not exist") from error
     except NotAllowed as error:
-        raise ToolProblem(f"Cannot delete {asked.path}: {error}") from error
-    return f"Successfully deleted {asked.path}"
+        raise ToolProblem(f"Cannot delete {path}: {error}") from error
+    return f"Successfully deleted {path}"
 
 
-def _rename(memory: Memory, asked: Rename) -> str:
-    old, new = existing(asked.old_path), place(asked.new_path)
+def _rename(memory: Memory, old_path: str, new_path: str) -> str:
+    old, new = existing(old_path), place(new_path)
     if old.is_top:
         raise ToolProblem("Cannot rename the /memories directory itself")
     pages = files(memory)
     if new.is_folder(pages) or new.page in pages:
-        raise ToolProblem(f"The destination {asked.new_path} already exists")
+        raise ToolProblem(f"The destination {new_path} already exists")
     try:
         if old.is_folder(pages):
             memory.rename_folder(old.page, new.page)
         else:
             memory.rename(old.page, new.page)
     except PageNotFound as error:
-        raise ToolProblem(f"The path {asked.old_path} does not exist") from error
+        raise ToolProblem(f"The path {old_path} does not exist") from error
     except PageExists as error:
-        raise ToolProblem(f"The destination {asked.new_path} already exists") from error
+        raise ToolProblem(f"The destination {new_path} already exists") from error
     except NotAllowed as error:
-        raise ToolProblem(f"Cannot rename {asked.old_path}: {error}") from error
-    return f"Successfully renamed {asked.old_path} to {asked.new_path}"
+        raise ToolProblem(f"Cannot rename {old_path}: {error}") from error
+    return f"Successfully renamed {old_path} to {new_path}"
 
 
-def _view(memory: Memory, asked: View) -> str:
-    return view(memory, asked.path, asked.view_range)
-
-
-_COMMANDS: Mapping[str, tuple[type[Any], Callable[[Memory, Any], str]]] = {
-    "view": (View, _view),
-    "create": (Create, _create),
-    "str_replace": (StrReplace, _str_replace),
-    "insert": (Insert, _insert),
-    "delete": (Delete, _delete),
-    "rename": (Rename, _rename),
+_COMMANDS: Mapping[str, Callable[..., str]] = {
+    "view": view,
+    "create": _create,
+    "str_replace": _str_replace,
+    "insert": _insert,
+    "delete": _delete,
+    "rename": _rename,
 }
 
 

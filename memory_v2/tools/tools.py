@@ -52,7 +52,8 @@ LEAST_TOKENS = 100
 MOST_TOKENS = 10_000
 """Limit for how many tokens of answers one call of search_memory asks: a few lines, and half of what is ever shown."""
 
-Page = Annotated[str, Argument("the path of the page, such as projects/silica, without .md")]
+Page = Annotated[str, "the path of the page, such as projects/silica, without .md"]
+PageOrRoot = Annotated[str | None, "the path of the page, such as projects/silica, without .md; default: the root page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,7 @@ def tool(
 @tool(changes="nothing")
 def read_memory(
     memory: Memory,
-    path: Annotated[
-        str | None, Argument("the path of the page, such as projects/silica, without .md; default: the root page")
-    ] = None,
+    path: PageOrRoot = None,
     from_line: Annotated[
         int | None, Argument("the line to begin with, from 1, to read on in a long page; default: 1", ge=1)
     ] = None,
@@ -136,28 +135,23 @@ def read_memory(
 @tool(changes="tree")
 def write_memory(
     memory: Memory,
-    content: Annotated[str, Argument("the text to remember, in Markdown")],
+    content: Annotated[str, "the text to remember, in Markdown"],
     path: Annotated[
         str | None,
-        Argument("the page to write to, such as projects/silica, created if missing; default: where the text belongs"),
+        "the page to write to, such as projects/silica, created if missing; default: where the text belongs",
     ] = None,
     mode: Annotated[
         Literal["update", "append", "replace"] | None,
-        Argument(
-            "update (default) works the text into the page; append adds it at the end, word for word; "
-            "replace replaces the page's text"
-        ),
+        "update (default) works the text into the page; append adds it at the end, word for word; "
+        "replace replaces the page's text",
     ] = None,
     source: Annotated[
         str | None,
-        Argument(
-            "where the text comes from, at most 200 characters: a file, a URL, a session, a person; "
-            "default: not recorded"
-        ),
+        "where the text comes from, at most 200 characters: a file, a URL, a session, a person; default: not recorded",
     ] = None,
     date: Annotated[
         str | None,
-        Argument("the day on which it was said, such as 2026-02-03, if that was not today; default: today"),
+        "the day on which it was said, such as 2026-02-03, if that was not today; default: today",
     ] = None,
 ) -> ToolResult:
     """Writes the text, and says where it is now."""
@@ -186,22 +180,20 @@ def _warnings(secrets: Sequence[Secret]) -> str:
 @tool(changes="entries")
 def capture_memory(
     memory: Memory,
-    content: Annotated[str, Argument("what was observed, in Markdown: a sentence or two that can be understood alone")],
-    tags: Annotated[list[str] | None, Argument("words to find it by, such as ctr; default: none")] = None,
+    content: Annotated[str, "what was observed, in Markdown: a sentence or two that can be understood alone"],
+    tags: Annotated[list[str] | None, "words to find it by, such as ctr; default: none"] = None,
     confidence: Annotated[
         float | None, Argument("how sure it is, 0 to 1: .4 a hunch, .9 confirmed; default: not told", ge=0, le=1)
     ] = None,
     importance: Annotated[float | None, Argument("how much it matters, 0 to 1; default: not told", ge=0, le=1)] = None,
     decay: Annotated[
         str | None,
-        Argument("how its weight falls with its age, such as linear-30d, exponential-30d or ttl-30d; default: never"),
+        "how its weight falls with its age, such as linear-30d, exponential-30d or ttl-30d; default: never",
     ] = None,
-    source: Annotated[str | None, Argument("who says so: a person, a program; default: not recorded")] = None,
-    date: Annotated[
-        str | None, Argument("the day on which it was observed, such as 2026-02-03; default: today")
-    ] = None,
+    source: Annotated[str | None, "who says so: a person, a program; default: not recorded"] = None,
+    date: Annotated[str | None, "the day on which it was observed, such as 2026-02-03; default: today"] = None,
     agent: Annotated[
-        str | None, Argument("the name of the agent whose entry it is; default: the one that the settings name")
+        str | None, "the name of the agent whose entry it is; default: the one that the settings name"
     ] = None,
 ) -> ToolResult:
     """Captures the text, and says as which entry."""
@@ -227,14 +219,14 @@ def capture_memory(
 def replace_in_memory(
     memory: Memory,
     path: Page,
-    old: Annotated[str, Argument("the words to replace, exactly as the page has them; they occur there once")],
-    new: Annotated[str, Argument("what stands there instead; empty to take the words out")],
+    old: Annotated[str, "the words to replace, exactly as the page has them; they occur there once"],
+    new: Annotated[str, "what stands there instead; empty to take the words out"],
     source: Annotated[
-        str | None, Argument("where the new words come from: a file, a URL, a session, a person; default: not recorded")
+        str | None, "where the new words come from: a file, a URL, a session, a person; default: not recorded"
     ] = None,
     date: Annotated[
         str | None,
-        Argument("the day on which they were said, such as 2026-02-03, if that was not today; default: today"),
+        "the day on which they were said, such as 2026-02-03, if that was not today; default: today",
     ] = None,
 ) -> ToolResult:
     """Replaces the words, and shows their lines before and after."""
@@ -257,7 +249,7 @@ def replace_in_memory(
 @tool(changes="nothing")
 def search_memory(
     memory: Memory,
-    query: Annotated[str, Argument("the question, or the words to look for")],
+    query: Annotated[str, "the question, or the words to look for"],
     max_results: Annotated[
         int | None, Argument(f"how many answers at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
     ] = None,
@@ -270,14 +262,10 @@ def search_memory(
         ),
     ] = None,
     since: Annotated[
-        str | None, Argument("only what was said on this day or later, such as 2026-02-03; default: whenever")
+        str | None, "only what was said on this day or later, such as 2026-02-03; default: whenever"
     ] = None,
-    agent: Annotated[
-        str | None, Argument("only entries of this agent and shared ones, no pages; default: everything")
-    ] = None,
-    tags: Annotated[
-        list[str] | None, Argument("only entries with all of these tags, no pages; default: everything")
-    ] = None,
+    agent: Annotated[str | None, "only entries of this agent and shared ones, no pages; default: everything"] = None,
+    tags: Annotated[list[str] | None, "only entries with all of these tags, no pages; default: everything"] = None,
 ) -> ToolResult:
     """The answers that fit, best first."""
     results = memory.search(
@@ -307,12 +295,8 @@ def search_memory(
 @tool(changes="nothing")
 def list_memory_files(
     memory: Memory,
-    folder: Annotated[
-        str | None, Argument("list only the pages below this path, such as projects; default: all pages")
-    ] = None,
-    after: Annotated[
-        str | None, Argument("continue behind this path, as the last line of a list that was cut says")
-    ] = None,
+    folder: Annotated[str | None, "list only the pages below this path, such as projects; default: all pages"] = None,
+    after: Annotated[str | None, "continue behind this path, as the last line of a list that was cut says"] = None,
 ) -> ToolResult:
     """The pages that fit, the root first."""
     listed = memory.list_files()
@@ -340,9 +324,7 @@ def list_memory_files(
 @tool(changes="tree")
 def split_memory(
     memory: Memory,
-    path: Annotated[
-        str | None, Argument("the path of the page, such as projects/silica, without .md; default: the root page")
-    ] = None,
+    path: PageOrRoot = None,
 ) -> ToolResult:
     """Divides the page, and names the new pages."""
     result = memory.split(path or ROOT)
@@ -358,7 +340,7 @@ def split_memory(
 def get_memory_graph(
     memory: Memory,
     path: Annotated[
-        str | None, Argument("show only links from and to this page, such as projects/silica; default: all links")
+        str | None, "show only links from and to this page, such as projects/silica; default: all links"
     ] = None,
 ) -> ToolResult:
     """The links of each page, as far as they fit."""
@@ -408,9 +390,7 @@ def delete_memory(
 @tool(changes="nothing")
 def memory_history(
     memory: Memory,
-    path: Annotated[
-        str | None, Argument("list only changes of this page, such as projects/silica; default: all changes")
-    ] = None,
+    path: Annotated[str | None, "list only changes of this page, such as projects/silica; default: all changes"] = None,
     max_results: Annotated[
         int | None, Argument(f"how many changes at most, 1 to {MOST_RESULTS}; default: 10", ge=1, le=MOST_RESULTS)
     ] = None,
@@ -433,7 +413,7 @@ def memory_history(
 def undo_memory(
     memory: Memory,
     revision: Annotated[
-        str | None, Argument("the id of the change, or its first characters, at least 4; default: the newest change")
+        str | None, "the id of the change, or its first characters, at least 4; default: the newest change"
     ] = None,
 ) -> ToolResult:
     """Undoes the change, and says how to undo that."""
