@@ -24,7 +24,6 @@ from memory_v2.cli.output import (
     on_terminal,
     out,
     out_json,
-    plain,
     plain_lines,
     table,
     tell,
@@ -257,7 +256,7 @@ def config(chosen: ChosenMemory) -> Iterator[Output]:
         files_read=files,
         ignored=found.ignored,
     )
-    yield from table(SETTING_COLUMNS, [list(map(plain, row.values())) for row in rows])
+    yield from table(SETTING_COLUMNS, [list(row.values()) for row in rows])
     if settings.dense and missing():
         yield Hint(f"search goes by words alone: what it takes to search by meaning (dense) is not installed; {HOW}")
 

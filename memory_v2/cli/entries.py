@@ -145,16 +145,15 @@ def entries_ls(
     """
     listed = memory.entries.list_entries(agent, tag, archived, domain)[::-1][:most]
     yield Document(entries=listed)
-    yield from table(ENTRIES, list(map(_cells, listed)))
+    yield from table(ENTRIES, map(_cells, listed))
     if not listed:
         yield Hint('there is no such entry; begin with: silica memory capture "…"')
 
 
 def _cells(entry: Entry) -> list[str]:
-    text = plain(opening(" ".join(entry.text.split())))
+    text = opening(" ".join(entry.text.split()))
     closed = f"({entry.status}{_by(entry)}) " if entry.status == "closed" else ""
-    tags = ", ".join(map(plain, entry.tags))
-    return [plain(entry.id), entry.observed_at.isoformat(), plain(entry.home or ""), tags, closed + text]
+    return [entry.id, entry.observed_at.isoformat(), entry.home or "", ", ".join(entry.tags), closed + text]
 
 
 @verb(Entries.read_entry, "id", doing="reading the entries")
@@ -176,7 +175,7 @@ def entries_show(memory: Memory, id: str) -> Iterator[Output]:  # noqa: A002 - a
 
 
 def _by(entry: Entry) -> str:
-    return f", superseded by {plain(entry.superseded_by)}" if entry.superseded_by else ""
+    return f", superseded by {entry.superseded_by}" if entry.superseded_by else ""
 
 
 def _facts(entry: Entry, back: Iterable[Reference]) -> list[tuple[str, str]]:
@@ -432,7 +431,7 @@ STATUS = (
 def _status(summary: Summary) -> Iterator[Output]:
     homes = (*summary.homes, *summary.others)
     rows = [[one.home, one.title, f"{one.entries:,}", f"{one.importance:.2f}", one.last_updated or ""] for one in homes]
-    yield from table(STATUS, [list(map(plain, row)) for row in rows])
+    yield from table(STATUS, rows)
     archived = f", {summary.archived:,} more in the archive" if summary.archived else ""
     yield Hint(f"{counted(len(summary.homes), 'domain')}, {counted_entries(summary.entries)}{archived}")
 

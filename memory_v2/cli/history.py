@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,9 @@ from memory_v2.cli.output import (
     confirmed,
     diff_lines,
     is_asked,
+    moment,
     named,
+    older,
     on_terminal,
     out,
     plain,
@@ -78,12 +79,10 @@ def history(memory: Memory, path: str | None, most: Most = 20) -> Iterator[Outpu
     """
     operations = memory.history(path)
     yield Document(operations=operations[:most])
-    seen = on_terminal(sys.stdout)
-    yield from table(OPERATIONS, [_row(operation, seen) for operation in operations[:most]])
+    yield from table(OPERATIONS, map(_row, operations[:most]))
+    yield from older(len(operations), most)
     if not operations:
         yield Notice(f"{memory.storage.where} has no history yet; every write, split, merge … will be listed here")
-    elif len(operations) > most and seen:
-        yield Notice(f"{len(operations) - most:,} older not shown; -n {len(operations)} lists all")
 
 
 @verb(Memory.show, "revision")
@@ -142,26 +141,20 @@ def blame(memory: Memory, path: str) -> Iterator[Output]:
     """
     lines = memory.blame(path)
     yield Document(path=page_path(path or ROOT), lines=lines)
-    yield from table(LINES, [_blamed(line, on_terminal(sys.stdout)) for line in lines])
+    yield from table(LINES, map(_blamed, lines))
 
 
-def _row(operation: PastOperation, seen: bool) -> list[str]:
-    """An operation as a row: for a person if it is `seen` on a terminal, else for a program."""
+def _row(operation: PastOperation) -> list[str]:
     decided = dict.fromkeys(each.decided_by for each in reversed(operation.revisions) if each.decided_by)
-    cells = [
+    return [
         operation.id,
-        _moment(operation.when, seen),
+        moment(operation.when),
         operation.first.kind,
         operation.first.summary,
         ", ".join(decided),
-        str(len(operation.paths)) if seen else ", ".join(operation.paths),
+        str(len(operation.paths)) if on_terminal(sys.stdout) else ", ".join(operation.paths),
         "undone" if operation.undone_by else "",
     ]
-    return [plain(cell).replace("\t", " ") for cell in cells]
-
-
-def _moment(when: datetime, seen: bool) -> str:
-    return f"{when:%Y-%m-%d %H:%M}" if seen else f"{when:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _revision_lines(revision: Revision) -> Iterator[str]:
@@ -182,15 +175,12 @@ def _revision_lines(revision: Revision) -> Iterator[str]:
         yield from (f"  > {plain(line)}" for line in plain_lines(revision.text).splitlines())
 
 
-def _blamed(line: BlamedLine, seen: bool) -> list[str]:
-    """A line of a page as a row. Its text is the last cell, so in a pipe it may keep its tabs."""
-    text, entry = plain(line.text.rstrip("\r\n")), line.revision
+def _blamed(line: BlamedLine) -> list[str]:
     cells = ["", "", "", ""]
-    if entry is not None:
-        day = f"{entry.when:%Y-%m-%d}" if seen else _moment(entry.when, seen)
-        cells = [entry.id[:SHORT], day, entry.kind, entry.decided_by]
-    told = [plain(cell).replace("\t", " ") for cell in cells]
-    return [*told, str(line.number), text.expandtabs(4) if seen else text]
+    if by := line.revision:
+        day = f"{by.when:%Y-%m-%d}" if on_terminal(sys.stdout) else moment(by.when)
+        cells = [by.id[:SHORT], day, by.kind, by.decided_by]
+    return [*cells, str(line.number), line.text.rstrip("\r\n")]
 
 
 @verb(Memory.undo, "revision")
@@ -291,7 +281,7 @@ def checkpoint_list(memory: Memory) -> Iterator[Output]:
     """
     found = memory.checkpoints.list_checkpoints()
     yield Document(checkpoints=found)
-    yield from table(CHECKPOINTS, [[plain(one.name), _when(one), one.revision] for one in found])
+    yield from table(CHECKPOINTS, [[one.name, _when(one), one.revision] for one in found])
     if not found:
         yield Hint("there is no checkpoint; make one with: silica memory checkpoint create NAME")
 

@@ -16,15 +16,15 @@ from memory_v2.cli.output import (
     Hint,
     Notice,
     Output,
-    has_colours,
     named,
     plain,
     plain_lines,
+    set_off,
     style,
     tell,
     working,
 )
-from memory_v2.cli.show import confidence, graph_output, label, plan_lines, points, set_off
+from memory_v2.cli.show import confidence, graph_output, label, plan_lines, points
 from memory_v2.cli.verb import Declared, GraphForm, Option, verb
 from memory_v2.errors import UsageError
 from memory_v2.notes.folder import Refreshed
@@ -197,8 +197,7 @@ def _hit_lines(hit: NoteHit, query: str) -> Iterator[str]:
     ]
     yield "  ".join(filter(None, head))
     yield from _indented(hit.before, dim=True)
-    lines = plain_lines(hit.text).splitlines()
-    yield from _indented([set_off(line, query) for line in lines] if query and has_colours() else lines)
+    yield from _indented([set_off(line, query) for line in plain_lines(hit.text).splitlines()])
     yield from _indented(hit.after, dim=True)
 
 

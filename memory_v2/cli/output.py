@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TextIO, TypeAlias
 
 import click
@@ -121,6 +122,19 @@ def style(text: str, **look: Any) -> str:
     return click.style(text, **look) if text and has_colours() else text
 
 
+def set_off(line: str, query: str) -> str:
+    """The line with the words of the query in bold, where output is coloured."""
+    if not query or not has_colours():
+        return line
+    from memory_v2.index.terms import places_of_words  # loads SQLite, which other verbs do without
+
+    parts, end = [], 0
+    for start, stop in places_of_words(line, query):
+        parts += [line[end:start], style(line[start:stop], bold=True)]
+        end = stop
+    return "".join([*parts, line[end:]])
+
+
 def screen_width() -> int | None:
     """The columns of the terminal; `None` in a pipe, where nothing is cut."""
     import shutil
@@ -215,11 +229,14 @@ class Column:
     is_number: bool = False
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows under their heads on a terminal, without columns that are empty; in a pipe all cells, with tabs."""
+def table(columns: Sequence[Column], lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines under the heads on a terminal, without columns that are empty; in a pipe all cells, with tabs, which
+    only the last cell of a line may have by itself."""
+    rows = [[*(plain(cell).replace("\t", " ") for cell in line[:-1]), plain(line[-1])] for line in lines]
     if not rows or not on_terminal(sys.stdout):
         yield from ("\t".join(row) for row in rows)
         return
+    rows = [[cell.expandtabs(4) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in [[c.head for c in columns], *rows]) for i in range(len(columns))]
     shown = _fitted(columns, rows, widths)
     heads = [pad(columns[i].head, widths[i], right=columns[i].is_number) for i in shown]
@@ -227,6 +244,17 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[
     for row in rows:
         cells = [pad(cut(row[i], widths[i]), widths[i], right=columns[i].is_number) for i in shown]
         yield "  ".join([style(cells[0], fg="cyan"), *cells[1:]]).rstrip()
+
+
+def moment(when: datetime) -> str:
+    """A time in UTC, to the minute on a terminal."""
+    return f"{when:%Y-%m-%d %H:%M}" if on_terminal(sys.stdout) else f"{when:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def older(count: int, most: int) -> Iterator[Notice]:
+    """How many more than are listed there are, for a person."""
+    if count > most and on_terminal(sys.stdout):
+        yield Notice(f"{count - most:,} older not shown; -n {count} lists all")
 
 
 def _fitted(columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: list[int]) -> list[int]:

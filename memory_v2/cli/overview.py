@@ -15,13 +15,14 @@ from memory_v2.cli.output import (
     Notice,
     Output,
     cut,
-    has_colours,
+    moment,
     named,
     on_terminal,
     pad,
     plain,
     plain_lines,
     screen_width,
+    set_off,
     style,
     table,
     width,
@@ -36,7 +37,6 @@ from memory_v2.cli.show import (
     label,
     points,
     price,
-    set_off,
 )
 from memory_v2.cli.verb import GraphForm, Option, ended, verb
 from memory_v2.memory import Memory
@@ -131,7 +131,7 @@ def _hit(result: SearchResult, bold: str) -> Iterator[str]:
     ]
     yield "  ".join(filter(None, head))
     for line in plain_lines(result.excerpt).splitlines():
-        yield f"    {set_off(line, bold) if has_colours() else line}".rstrip()
+        yield f"    {set_off(line, bold)}".rstrip()
 
 
 def _signs(result: SearchResult) -> Iterator[str]:
@@ -161,11 +161,10 @@ def ls(memory: Memory) -> Iterator[Output]:
     """
     pages = memory.list_files()
     yield Document(pages=pages)
-    count, moment = ("{:,}", "%Y-%m-%d %H:%M") if on_terminal(sys.stdout) else ("{}", "%Y-%m-%dT%H:%M:%SZ")
-    cells = [
-        [plain(page.path), count.format(page.size_bytes), f"{page.last_updated:{moment}}", str(len(page.links_to))]
-        for page in pages
-    ]
+    count = "{:,}" if on_terminal(sys.stdout) else "{}"
+    cells = (
+        [page.path, count.format(page.size_bytes), moment(page.last_updated), str(len(page.links_to))] for page in pages
+    )
     yield from table(PAGES, cells)
     yield from how_to_begin(memory)
 

@@ -151,14 +151,3 @@ def points(signs: Iterable[tuple[str, float]]) -> Iterator[str]:
     """What an answer was ranked by, in lines: the most telling sign first."""
     for sign, each in sorted(signs, key=lambda sign: -abs(sign[1])):
         yield style(f"    {each:+.2f}  {sign}", dim=True)
-
-
-def set_off(line: str, query: str) -> str:
-    """The line with the words of the query in bold."""
-    from memory_v2.index.terms import places_of_words  # loads SQLite, which other verbs do without
-
-    parts, end = [], 0
-    for start, stop in places_of_words(line, query):
-        parts += [line[end:start], style(line[start:stop], bold=True)]
-        end = stop
-    return "".join([*parts, line[end:]])

@@ -18,6 +18,8 @@ from memory_v2.cli.output import (
     Notice,
     Output,
     cut,
+    moment,
+    older,
     on_terminal,
     plain,
     screen_width,
@@ -126,16 +128,13 @@ def _list(memory: Memory, most: int) -> Iterator[Output]:
     names = memory.traces()
     summaries = [_summary(memory, name) for name in names[-most:]]
     yield Document(traces=summaries)
-    seen = on_terminal(sys.stdout)
-    rows = [_row(one, _short(one["name"], names) if seen else one["name"], seen) for one in summaries]
-    yield from table(TRACES, rows)
+    yield from table(TRACES, (_row(one, names) for one in summaries))
+    yield from older(len(names), most)
     if not names:
         yield Notice(
             f"{memory.storage.where} has no traces yet; every write, split and search leaves one "
             "unless SILICA_MEMORY_TRACES is 0"
         )
-    elif len(names) > most and seen:
-        yield Notice(f"{len(names) - most:,} older not shown; -n {len(names)} lists all")
 
 
 def _summary(memory: Memory, name: str) -> dict[str, Any]:
@@ -164,26 +163,25 @@ def _short(name: str, names: list[str]) -> str:
     return end if sum(end in other for other in names) == 1 else name
 
 
-def _row(summary: dict[str, Any], name: str, seen: bool) -> list[str]:
-    """A trace as a row: for a person if it is `seen` on a terminal, else for a program."""
+def _row(summary: dict[str, Any], names: list[str]) -> list[str]:
+    """A trace as a row: for a person if it is seen on a terminal, else for a program."""
+    seen = on_terminal(sys.stdout)
+    name = _short(summary["name"], names) if seen else summary["name"]
     if "broken" in summary:
-        cells = [name, "", "", summary["broken"], *[""] * 5, "broken"]
-    else:
-        started = datetime.fromisoformat(summary["started"]).astimezone(UTC)
-        cost = summary["cost"] or {}
-        counts = [cost.get(key, 0) for key in ("calls", "input_tokens", "output_tokens")]
-        money = cost.get("money", 0)
-        cells = [
-            name,
-            f"{started:%Y-%m-%d %H:%M}" if seen else f"{started:%Y-%m-%dT%H:%M:%SZ}",
-            summary["operation"],
-            summary["about"],
-            ", ".join(summary["decided_by"]),
-            *((f"{count:,}" if count else "") if seen else str(count) for count in counts),
-            "?" if money is None else (dollars(money) if money else "") if seen else f"{money:.6f}",
-            _outcome(summary),
-        ]
-    return [plain(cell).replace("\t", " ") for cell in cells]
+        return [name, "", "", summary["broken"], *[""] * 5, "broken"]
+    cost = summary["cost"] or {}
+    counts = [cost.get(key, 0) for key in ("calls", "input_tokens", "output_tokens")]
+    money = cost.get("money", 0)
+    return [
+        name,
+        moment(datetime.fromisoformat(summary["started"]).astimezone(UTC)),
+        summary["operation"],
+        summary["about"],
+        ", ".join(summary["decided_by"]),
+        *((f"{count:,}" if count else "") if seen else str(count) for count in counts),
+        "?" if money is None else (dollars(money) if money else "") if seen else f"{money:.6f}",
+        _outcome(summary),
+    ]
 
 
 def _outcome(summary: dict[str, Any]) -> str:
