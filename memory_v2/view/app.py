@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from memory_v2.agent.operation import asked_by
 from memory_v2.errors import (
@@ -43,50 +42,31 @@ HEADERS = (
 STATIC = {"view.css": "text/css; charset=utf-8", "view.js": "text/javascript; charset=utf-8"}
 AT_PAGE = "a person at the page"
 """What the history calls whoever changes something here."""
-Method = Literal["GET", "POST"]
-
-
-@dataclass(frozen=True)
-class Route:
-    """An address and its view; the groups of the pattern are the arguments of the view."""
-
-    method: Method
-    pattern: re.Pattern[str]
-    view: Callable[..., Response]
-
-
-def _route(method: Method, pattern: str, view: Callable[..., Response]) -> Route:
-    return Route(method, re.compile(pattern, re.S), view)
-
-
-def _help(visit: Visit) -> Response:
-    return visit.show("help")
-
-
-ROUTES = (
-    _route("GET", r"/?", pages.tree),
-    _route("GET", r"/page/(?P<path>.+)", pages.page),
-    _route("GET", r"/raw/(?P<path>.+)", pages.raw),
-    _route("GET", r"/lines/(?P<path>.+)", pages.lines),
-    _route("GET", r"/edit/(?P<path>.+)", pages.edit),
-    _route("POST", r"/edit/(?P<path>.+)", pages.save),
-    _route("GET", r"/graph", graph.graph),
-    _route("GET", r"/search", search.search),
-    _route("GET", r"/history", history.timeline),
-    _route("GET", r"/history/(?P<revision>\w+)", history.change),
-    _route("GET", r"/compare", history.compare),
-    _route("POST", r"/undo", history.undo),
-    _route("POST", r"/restore", history.restore),
-    _route("GET", r"/entries", entries.entries),
-    _route("GET", r"/entry/(?P<name>.+)", entries.entry),
-    _route("GET", r"/traces", traces.traces),
-    _route("GET", r"/trace/(?P<name>[\w-]+)", traces.trace),
-    _route("GET", r"/notes", notes.folders),
-    _route("GET", r"/notes/(?P<number>\d{1,4})", notes.index),
-    _route("GET", r"/notes/(?P<number>\d{1,4})/audit", notes.audit),
-    _route("GET", r"/notes/(?P<number>\d{1,4})/note/(?P<name>.+)", notes.note),
-    _route("GET", r"/help", _help),
+ROUTES: tuple[tuple[str, str, Callable[..., Response]], ...] = (
+    ("GET", r"/?", pages.tree),
+    ("GET", r"/page/(?P<path>.+)", pages.page),
+    ("GET", r"/raw/(?P<path>.+)", pages.raw),
+    ("GET", r"/lines/(?P<path>.+)", pages.lines),
+    ("GET", r"/edit/(?P<path>.+)", pages.edit),
+    ("POST", r"/edit/(?P<path>.+)", pages.save),
+    ("GET", r"/graph", graph.graph),
+    ("GET", r"/search", search.search),
+    ("GET", r"/history", history.timeline),
+    ("GET", r"/history/(?P<revision>\w+)", history.change),
+    ("GET", r"/compare", history.compare),
+    ("POST", r"/undo", history.undo),
+    ("POST", r"/restore", history.restore),
+    ("GET", r"/entries", entries.entries),
+    ("GET", r"/entry/(?P<name>.+)", entries.entry),
+    ("GET", r"/traces", traces.traces),
+    ("GET", r"/trace/(?P<name>[\w-]+)", traces.trace),
+    ("GET", r"/notes", notes.folders),
+    ("GET", r"/notes/(?P<number>\d{1,4})", notes.index),
+    ("GET", r"/notes/(?P<number>\d{1,4})/audit", notes.audit),
+    ("GET", r"/notes/(?P<number>\d{1,4})/note/(?P<name>.+)", notes.note),
+    ("GET", r"/help", lambda visit: visit.show("help")),
 )
+"""Methods, addresses and their views; the groups of a pattern are the arguments of the view."""
 
 
 def answer(visit: Visit) -> Response:
@@ -105,15 +85,15 @@ def answer(visit: Visit) -> Response:
 def _routed(visit: Visit) -> Response:
     request = visit.request
     method = "GET" if request.method == "HEAD" else request.method
-    fitting = [(route, match) for route in ROUTES if (match := route.pattern.fullmatch(request.path))]
-    for route, match in fitting:
-        if route.method == method:
+    fitting = [(way, view, match) for way, at, view in ROUTES if (match := re.fullmatch(at, request.path, re.S))]
+    for way, view, match in fitting:
+        if way == method:
             if method == "POST" and not visit.can_write:
                 return message(
                     visit, "This key may only read", "Sign in with a key that has the scope pages:write.", 403
                 )
             with asked_by(AT_PAGE if method == "POST" else ""):
-                return route.view(visit, **match.groupdict())
+                return view(visit, **match.groupdict())
     if fitting:
         return message(visit, "This cannot be done here", "Go back and use the button on the page.", 405)
     return message(visit, "There is no such view", "The links at the top lead to all of them.", 404)

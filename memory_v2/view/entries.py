@@ -35,18 +35,15 @@ def entries(visit: Visit) -> Response:
         fitting.sort(key=lambda entry: -(UNSAID if entry.importance is None else entry.importance))
     elif order == "oldest":
         fitting.reverse()
-    first = visit.number("from")
-    shown = fitting[first : first + MOST_ENTRIES]
+    shown, place = visit.part(fitting, MOST_ENTRIES)
     return visit.show(
         "entries",
         entries=[(entry, _day(entry, visit), weight(entry, visit.calendar)) for entry in shown],
         homes=sorted({entry.home or INBOX for entry in known}),
         agents=sorted({entry.space for entry in known}),
         asked={"domain": home, "agent": agent, "tag": tag, "order": order, "archived": "yes" if archived else ""},
-        first=first,
-        most=MOST_ENTRIES,
-        count=len(fitting),
         known=len(known),
+        **place,
     )
 
 

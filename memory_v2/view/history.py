@@ -43,28 +43,20 @@ def timeline(visit: Visit) -> Response:
     operations = [past for past in visit.memory.history(path or None) if _is_seen(visit, past)]
     if day:
         operations = [past for past in operations if visit.calendar.day(past.when) == day]
-    first = visit.number("from")
-    shown = operations[first : first + MOST_CHANGES]
+    shown, place = visit.part(operations, MOST_CHANGES)
     days = [(when, list(group)) for when, group in groupby(shown, lambda past: visit.calendar.day(past.when))]
     known = {past.first.operation or past.first.id: past for past in operations}
     titles = {past.id: _title(visit, past, known.get(past.first.undoes)) for past in shown}
-    return visit.show(
-        "history", days=days, path=path, day=day, first=first, most=MOST_CHANGES, count=len(operations), titles=titles
-    )
+    return visit.show("history", days=days, path=path, day=day, titles=titles, **place)
 
 
-def change(visit: Visit, revision: str) -> Response:
+def change(visit: Visit, revision: str, problem: str = "", status: int = 200) -> Response:
     """A change: what, why, by whom, and each page before and after."""
-    return _change(visit, revision)
-
-
-def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -> Response:
     past, changed = visit.memory.show(revision)
     if not _is_seen(visit, past):
         visit.require_entries()
-    first = visit.number("from")
     pages = [page for page in changed.pages if visit.sees_entries or not is_entry(page.path)]
-    shown = pages[first : first + MOST_PAGES]
+    shown, place = visit.part(pages, MOST_PAGES)
     later = {page.path for page in shown if _is_other_now(visit, page)}
     in_the_way = {page.path for page in shown if page.path in later and not _is_of_links(page)}
     listed = [each for each in visit.memory.history() if _is_seen(visit, each)]
@@ -77,9 +69,7 @@ def _change(visit: Visit, revision: str, problem: str = "", status: int = 200) -
         title=_title(visit, past, _undone(listed, past)),
         sources=_sources(shown),
         pages=[_without_metadata(page) for page in shown],
-        count=len(pages),
-        first=first,
-        most=MOST_PAGES,
+        **place,
         lines=1_000_000 if visit.asked("all") else MOST_LINES,
         traces=_traces(visit, past),
         later=later,
@@ -208,7 +198,7 @@ def undo(visit: Visit) -> Response:
     try:
         result = visit.memory.undo(revision)
     except NotAllowed as error:
-        return _change(visit, revision, str(error), 409)
+        return change(visit, revision, str(error), 409)
     return see(visit.at("history", result.revision, done="undone"), result.changed_pages)
 
 

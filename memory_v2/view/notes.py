@@ -29,17 +29,14 @@ def index(visit: Visit, number: str) -> Response:
     """The notes of a folder: their size, their day, and what they begin with."""
     notes = _folder(visit, number)
     left_out = notes.refresh().left_out
-    listed = list(notes.all())
-    first = visit.number("from")
+    shown, place = visit.part(list(notes.all()), MOST_NOTES)
     return visit.show(
         "folder",
         number=number,
         folder=str(notes.folder),
-        notes=listed[first : first + MOST_NOTES],
-        left_out=left_out[:MOST_NOTES] if not first else (),
-        first=first,
-        most=MOST_NOTES,
-        count=len(listed),
+        notes=shown,
+        left_out=() if place["first"] else left_out[:MOST_NOTES],
+        **place,
     )
 
 
@@ -48,19 +45,9 @@ def audit(visit: Visit, number: str) -> Response:
     notes = _folder(visit, number)
     notes.refresh()
     done = notes.audit()
-    first = visit.number("from")
-    shown = done.findings[first : first + MOST_FINDINGS]
+    shown, place = visit.part(done.findings, MOST_FINDINGS)
     kinds = [(CODES[code], list(findings)) for code, findings in groupby(shown, lambda finding: finding.code)]
-    return visit.show(
-        "audit",
-        number=number,
-        folder=str(notes.folder),
-        done=done,
-        kinds=kinds,
-        first=first,
-        most=MOST_FINDINGS,
-        count=len(done.findings),
-    )
+    return visit.show("audit", number=number, folder=str(notes.folder), done=done, kinds=kinds, **place)
 
 
 def note(visit: Visit, number: str, name: str) -> Response:

@@ -174,7 +174,7 @@ def lines(visit: Visit, path: str) -> Response:
     path = _named(visit, path)
     own = without_metadata(parse_page(path, visit.memory.read(path)))
     blamed = visit.memory.blame(path)[: len(split_lines(own))]
-    first = visit.number("from")
+    shown, place = visit.part(blamed, MOST_LINES)
     days = {}
     for dated in visit.memory.days(path):
         days.update(dict.fromkeys(range(dated.lines[0], dated.lines[1] + 1), dated))
@@ -182,11 +182,9 @@ def lines(visit: Visit, path: str) -> Response:
         "lines",
         path=path,
         way=visit.memory.graph().breadcrumb(path),
-        blamed=blamed[first : first + MOST_LINES],
+        blamed=shown,
         days=days,
-        first=first,
-        most=MOST_LINES,
-        count=len(blamed),
+        **place,
         made_by=next(iter(visit.memory.history(path)[-1:]), None),
     )
 

@@ -16,7 +16,7 @@ from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
 from memory_v2.view.live import Changes, stream_of
 from memory_v2.view.visit import Subject, Visit
-from memory_v2.view.web import Request, Response, fields, stream
+from memory_v2.view.web import Request, Response, fields
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 7337
@@ -87,7 +87,7 @@ class PageServer(ThreadingHTTPServer):
             finally:
                 self.streams.release()
 
-        return stream(events())
+        return Response(events(), kind="text/event-stream")
 
     def _wait(self, seconds: float) -> None:
         """Meanwhile, somebody has the page open: edits by hand are looked for, so that no view waits for that."""

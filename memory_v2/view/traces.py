@@ -22,10 +22,8 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 def traces(visit: Visit) -> Response:
     """The operations that left a trace, newest first."""
     visit.require_entries()
-    names = visit.memory.traces()[::-1]
-    first = visit.number("from")
-    shown = [_summary(visit, name) for name in names[first : first + MOST_TRACES]]
-    return visit.show("traces", traces=shown, first=first, most=MOST_TRACES, count=len(names))
+    shown, place = visit.part(visit.memory.traces()[::-1], MOST_TRACES)
+    return visit.show("traces", traces=[_summary(visit, name) for name in shown], **place)
 
 
 def trace(visit: Visit, name: str) -> Response:

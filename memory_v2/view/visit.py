@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
+from typing import TypeVar
 
 from memory_v2.errors import NotAllowed, SilicaError
 from memory_v2.memory import Memory
@@ -16,6 +17,7 @@ from memory_v2.text.calendar import Calendar
 from memory_v2.view.rendering import render
 from memory_v2.view.web import Request, Response, address
 
+T = TypeVar("T")
 QUICK_SECONDS = 10.0
 """How long a search as one types may take, in seconds."""
 
@@ -86,6 +88,11 @@ class Visit:
         """A field of the query that is a number; 0 if it is none."""
         text = self.asked(name)
         return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else 0
+
+    def part(self, items: Sequence[T], most: int) -> tuple[Sequence[T], dict[str, int]]:
+        """The part of a list that is asked for, and what a template needs to lead to the others."""
+        first = self.number("from")
+        return items[first : first + most], {"first": first, "most": most, "count": len(items)}
 
     def require_entries(self) -> None:
         """Raises `NotAllowed` for a visitor who may see pages only."""

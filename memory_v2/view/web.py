@@ -55,8 +55,3 @@ def address(base: str, *parts: str, anchor: str = "", **query: object) -> str:
 def see(location: str, changed: Sequence[str] = ()) -> Response:
     """Sends the browser on with GET."""
     return Response(status=303, headers=(("Location", location),), changed=changed)
-
-
-def stream(events: Iterator[bytes]) -> Response:
-    """Server-Sent Events."""
-    return Response(events, kind="text/event-stream")
