@@ -31,10 +31,6 @@ def _recall(memory: Memory, question: str) -> str:
     return Prompt("mcp/recall", {"question": question, "found": framed(found.text)}).text
 
 
-def _remember(memory: Memory, text: str) -> str:
-    return Prompt("mcp/remember", {"text": text}).text
-
-
 def _tidy(memory: Memory, page: str) -> str:
     inside = [file for file in memory.list_files() if not page or f"{file.path}/".startswith(f"{page.strip('/')}/")]
     if page and not inside:
@@ -53,7 +49,7 @@ _PROMPTS: Mapping[str, _Offered] = {
     "remember": _Offered(
         "Keep something in the memory.",
         PromptArgument(name="text", description="What is to be kept, in your words.", required=True),
-        _remember,
+        lambda memory, text: Prompt("mcp/remember", {"text": text}).text,
     ),
     "tidy": _Offered(
         "Correct, divide and clean up pages of the memory.",
@@ -63,9 +59,10 @@ _PROMPTS: Mapping[str, _Offered] = {
 }
 
 
-def list_prompts() -> list[types.Prompt]:
+def list_prompts() -> types.ListPromptsResult:
     """The prompts with their arguments."""
-    return [types.Prompt(name=name, description=one.about, arguments=[one.argument]) for name, one in _PROMPTS.items()]
+    listed = (types.Prompt(name=name, description=of.about, arguments=[of.argument]) for name, of in _PROMPTS.items())
+    return types.ListPromptsResult(prompts=list(listed))
 
 
 def get_prompt(memory: Memory, name: str, arguments: Mapping[str, str]) -> GetPromptResult:

@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     Annotations,
+    CompleteResult,
     Completion,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -93,7 +94,8 @@ def read_page(memory: Memory, uri: str) -> ReadResourceResult:
     return ReadResourceResult(contents=[TextResourceContents(uri=uri_of(path), text=framed(text), mime_type=MARKDOWN)])
 
 
-def complete_path(memory: Memory, begun: str) -> Completion:
+def complete_path(memory: Memory, begun: str) -> CompleteResult:
     """The paths of pages that begin so."""
     found = sorted(path for path in memory.storage.list_files() if path.startswith(begun))
-    return Completion(values=found[:MOST_COMPLETIONS], total=len(found), has_more=len(found) > MOST_COMPLETIONS)
+    some = Completion(values=found[:MOST_COMPLETIONS], total=len(found), has_more=len(found) > MOST_COMPLETIONS)
+    return CompleteResult(completion=some)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -68,6 +67,7 @@ class MemoryServer:
 
     def server(self) -> Server[None]:
         """The server of the SDK."""
+        memory = self._memory
         server = _Server(
             "silica-memory",
             version=__version__,
@@ -76,15 +76,15 @@ class MemoryServer:
             instructions=self._named(Prompt("mcp/instructions", {"host": self._way == "host"}).text),
             lifespan=self._lifespan,
             get_tool_input_schema=lambda name: None,
-            on_list_tools=self._list_tools,
+            on_list_tools=_in_thread(lambda _: types.ListToolsResult(tools=list(self._tools()))),
             on_call_tool=self._calls.call,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
+            on_list_resources=_in_thread(lambda of: resources.list_pages(memory, of.cursor if of else None)),
+            on_list_resource_templates=_in_thread(lambda _: resources.list_templates()),
+            on_read_resource=_in_thread(lambda of: resources.read_page(memory, of.uri)),
             on_subscriptions_listen=ListenHandler(self._calls.clients.bus),
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
+            on_list_prompts=_in_thread(lambda _: prompts.list_prompts()),
+            on_get_prompt=_in_thread(lambda of: prompts.get_prompt(memory, of.name, of.arguments or {})),
+            on_completion=_in_thread(lambda of: resources.complete_path(memory, of.argument.value)),
         )
         server.middleware.append(self._calls.clients)
         return server
@@ -100,9 +100,6 @@ class MemoryServer:
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self.close)
-
-    async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=list(self._tools()))
 
     def _tools(self) -> Iterator[types.Tool]:
         """The tools; if the connected agent decides, also the one with which it does."""
@@ -128,35 +125,16 @@ class MemoryServer:
         """What is said about the memory or a tool, with the memory's name in front."""
         return f"[{self._name}] {about}" if self._name else about
 
-    async def _list_resources(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        return await _in_thread(resources.list_pages, self._memory, params.cursor if params else None)
 
-    async def _list_templates(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return resources.list_templates()
+def _in_thread(read: Callable[[Any], T]) -> Callable[[Context, Any], Awaitable[T]]:
+    """Answers requests in a thread, by what reads the memory for their parameters; its errors become those of the
+    protocol."""
 
-    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await _in_thread(resources.read_page, self._memory, params.uri)
+    async def respond(_: Context, params: Any) -> T:
+        try:
+            return await anyio.to_thread.run_sync(read, params, abandon_on_cancel=True)
+        except SilicaError as error:
+            code = INVALID_PARAMS if isinstance(error, UsageError) else INTERNAL_ERROR
+            raise MCPError(code, str(error)) from error
 
-    async def _list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.list_prompts())
-
-    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await _in_thread(prompts.get_prompt, self._memory, params.name, params.arguments or {})
-
-    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        return types.CompleteResult(
-            completion=await _in_thread(resources.complete_path, self._memory, params.argument.value)
-        )
-
-
-async def _in_thread(read: Callable[..., T], *arguments: Any) -> T:
-    """Runs what reads the memory in a thread; its errors become those of the protocol."""
-    try:
-        return await anyio.to_thread.run_sync(partial(read, *arguments), abandon_on_cancel=True)
-    except SilicaError as error:
-        code = INVALID_PARAMS if isinstance(error, UsageError) else INTERNAL_ERROR
-        raise MCPError(code, str(error)) from error
+    return respond

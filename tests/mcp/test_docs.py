@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 
 
 def test_the_page_names_every_tool_prompt_and_way_of_deciding() -> None:
-    named = [*(tool.name for tool in TOOLS), *(prompt.name for prompt in list_prompts()), *WAYS]
+    named = [*(tool.name for tool in TOOLS), *(prompt.name for prompt in list_prompts().prompts), *WAYS]
     assert [name for name in named if f"`{name}`" not in PAGE] == []
 
 
