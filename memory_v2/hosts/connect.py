@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +18,39 @@ from memory_v2.text.amounts import counted
 from memory_v2.tree.finding import Finding
 
 
-@dataclass(slots=True)
-class _Draft:
-    before: bytes | None
-    text: str
-    hosts: list[str] = field(default_factory=list)
-    present: list[str] = field(default_factory=list)
-    """What the file has for the memory as it is, by purpose."""
-    changed: list[str] = field(default_factory=list)
-    problem: str = ""
-
-
 def plan(user: UserEnvironment, launch: Launch, hosts: Iterable[Host], is_undone: bool = False) -> list[FileChange]:
     """What connecting these hosts changes, file by file, or what taking it back does. Nothing is written."""
-    drafts: dict[Path, _Draft] = {}
     projects = [user.project, Path(launch.options[-1])] if user.project else []
+    edits: dict[Path, list[tuple[str, Edit]]] = {}
     for title, edit in _edits(user, launch, hosts):
-        draft = drafts.get(edit.file) or drafts.setdefault(edit.file, _draft(edit.file, projects))
-        draft.hosts += [title] if title not in draft.hosts else []
-        was, is_out = draft.text, is_undone or edit.is_revoked
-        if not draft.problem and not (is_out and draft.text == ""):
+        edits.setdefault(edit.file, []).append((title, edit))
+    return [_change(file, own, projects, is_undone) for file, own in edits.items()]
+
+
+def _change(file: Path, edits: Sequence[tuple[str, Edit]], projects: Iterable[Path], is_undone: bool) -> FileChange:
+    """What the edits of these hosts make of a file."""
+    before, text, problem = _present(file, projects)
+    changed: list[str] = []
+    present: list[str] = []
+    for _, edit in edits:
+        was, is_out = text, is_undone or edit.is_revoked
+        if not problem and not (is_out and text == ""):
             try:
-                draft.text = edit.take_out(draft.text) if is_out else edit.put(draft.text)
+                text = edit.take_out(text) if is_out else edit.put(text)
             except Unclear as error:
-                draft.problem = str(error)
-        if draft.text != was:
-            draft.changed.append(edit.about)
-        elif not is_out or draft.problem:
-            draft.present.append(edit.about)
-    return [_change(file, draft, is_undone) for file, draft in drafts.items()]
+                problem = str(error)
+        if text != was:
+            changed.append(edit.about)
+        elif not is_out or problem:
+            present.append(edit.about)
+    after: bytes | None = text.encode("utf-8")
+    if after == (before or b""):
+        after = before
+    else:
+        after = None if is_undone and not text.strip() else after
+        problem = problem or why_unwritable(file)
+    titles, purposes = dict.fromkeys(title for title, _ in edits), dict.fromkeys(changed or present)
+    return FileChange(file, tuple(titles), tuple(purposes), before, before if problem else after, problem)
 
 
 def apply(changes: Iterable[FileChange]) -> list[FileChange]:
@@ -107,30 +111,20 @@ def _edits(user: UserEnvironment, launch: Launch, hosts: Iterable[Host]) -> Iter
         yield "git", whole_file(ignore, "keeps the memory out of the repository", IGNORE_ALL, may_stay=True)
 
 
-def _draft(file: Path, projects: Iterable[Path]) -> _Draft:
-    """The file as it is. A link out of one of these projects is not followed: a repository may carry it."""
+def _present(file: Path, projects: Iterable[Path]) -> tuple[bytes | None, str, str]:
+    """The file as it is, its text, and why it is left alone. A link out of one of these projects is not followed: a
+    repository may carry it."""
     if any(file.is_relative_to(top) and not real_path(file).is_relative_to(real_path(top)) for top in projects):
-        return _Draft(None, "", problem="a symbolic link leads out of the project there; remove the link")
+        return None, "", "a symbolic link leads out of the project there; remove the link"
     try:
         before = bytes_of(file)
-        return _Draft(before, (before or b"").decode("utf-8"))
+        return before, (before or b"").decode("utf-8"), ""
     except Unclear as error:
-        return _Draft(None, "", problem=str(error))
+        return None, "", str(error)
     except UnicodeDecodeError:
-        return _Draft(None, "", problem="it is not UTF-8")
+        return None, "", "it is not UTF-8"
     except OSError as error:
-        return _Draft(None, "", problem=f"it cannot be read: {advice(error)}")
-
-
-def _change(file: Path, draft: _Draft, is_undone: bool) -> FileChange:
-    after: bytes | None = draft.text.encode("utf-8")
-    if after == (draft.before or b""):
-        after = draft.before
-    else:
-        after = None if is_undone and not draft.text.strip() else after
-        draft.problem = draft.problem or why_unwritable(file)
-    told = (file, tuple(draft.hosts), tuple(dict.fromkeys(draft.changed or draft.present)), draft.before)
-    return FileChange(*told, draft.before if draft.problem else after, draft.problem)
+        return None, "", f"it cannot be read: {advice(error)}"
 
 
 def _written(change: FileChange) -> FileChange:

@@ -159,10 +159,14 @@ def listed(launch: Launch) -> dict[str, Any]:
     return {"command": command, "args": arguments}
 
 
+def ungrouped(launch: Launch) -> dict[str, Any]:
+    """The hook as most hosts write it."""
+    return {"type": "command", "command": launch.hook(SESSION_START), "timeout": HOOK_SECONDS}
+
+
 def grouped(launch: Launch) -> dict[str, Any]:
     """A hook in a group, as Claude Code and Codex write it. A session that is resumed has it already."""
-    hook = {"type": "command", "command": launch.hook(SESSION_START), "timeout": HOOK_SECONDS}
-    return {"matcher": "startup|clear|compact", "hooks": [hook]}
+    return {"matcher": "startup|clear|compact", "hooks": [ungrouped(launch)]}
 
 
 @dataclass(frozen=True, slots=True)

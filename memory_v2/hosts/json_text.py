@@ -47,23 +47,28 @@ def parse(text: str) -> JsonNode:
 
 def value_at(text: str, keys: Keys) -> Any:
     """The value under these keys; `None` if there is none. Raises `Unclear`."""
+    node = _at(text, keys)
+    return node and node.value
+
+
+def _at(text: str, keys: Keys) -> JsonNode | None:
     node: JsonNode | None = parse(text) if not _is_empty(text) else None
     for key in keys:
         node = node.find(key) if node and isinstance(node.value, dict) else None
-    return node and node.value
+    return node
 
 
 def with_value(text: str, keys: Keys, value: Any) -> str:
     """The text with a value under these keys. Raises `Unclear`."""
     if _is_empty(text):
-        return text + json.dumps(_nested(keys, value), indent=2, ensure_ascii=False) + "\n"
+        return text + json.dumps(nested(keys, value), indent=2, ensure_ascii=False) + "\n"
     root = node = parse(text)
     for depth, key in enumerate(keys):
         if not isinstance(node.value, dict):
             raise Unclear(f"{'.'.join(keys[:depth]) or 'the whole'} is not an object")
         found = node.find(key)
         if found is None:
-            piece = (json.dumps(key) + ": ", _nested(keys[depth + 1 :], value))
+            piece = (json.dumps(key) + ": ", nested(keys[depth + 1 :], value))
             return _checked(_with_part(text, node, *piece), root, keys, value)
         node = found
     if _is_same(node.value, value):
@@ -84,14 +89,12 @@ def with_object(text: str, keys: Keys, value: dict[str, Any]) -> str:
 def with_item(text: str, keys: Keys, item: Any, is_ours: Callable[[Any], bool]) -> str:
     """The text with an item in the array under these keys: in the place of the one that is ours, else at the end.
     Raises `Unclear`."""
-    items = value_at(text, keys)
-    if items is None:
+    array = _at(text, keys)
+    if array is None or array.value is None:
         return with_value(text, keys, [item])
+    items, root = array.value, parse(text)
     if not isinstance(items, list):
         raise Unclear(f"{'.'.join(keys)} is not a list")
-    array = root = parse(text)
-    for key in keys:
-        array = array.find(key) or array
     for number, (_, start, node) in enumerate(array.parts):
         if is_ours(node.value):
             if _is_same(node.value, item):
@@ -110,24 +113,19 @@ def without(text: str, keys: Keys) -> str:
 
 
 def _without(text: str, keys: Keys) -> str:
-    node = parse(text)
-    for key in keys[:-1]:
-        found = node.find(key) if isinstance(node.value, dict) else None
-        if found is None:
-            return text
-        node = found
-    names = [name for name, _, _ in node.parts] if isinstance(node.value, dict) else []
-    return _without_part(text, node, names.index(keys[-1])) if keys[-1] in names else text
+    node = _at(text, keys[:-1])
+    names = [name for name, _, _ in node.parts] if node and isinstance(node.value, dict) else []
+    return _without_part(text, node, names.index(keys[-1])) if node and keys[-1] in names else text
 
 
 def without_item(text: str, keys: Keys, is_ours: Callable[[Any], bool]) -> str:
     """The text without the items of the array under these keys that are ours, likewise. Raises `Unclear`."""
-    while isinstance(items := value_at(text, keys), list) and (ours := [n for n, i in enumerate(items) if is_ours(i)]):
-        array = parse(text)
-        for key in keys:
-            array = array.find(key) or array
+    while (array := _at(text, keys)) and isinstance(array.value, list):
+        ours = [number for number, item in enumerate(array.value) if is_ours(item)]
+        if not ours:
+            break
         text = _without_part(text, array, ours[0])
-        if len(items) == 1:
+        if len(array.value) == 1:
             return without(text, keys)
     return text
 
@@ -197,7 +195,8 @@ def _is_same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _nested(keys: Keys, value: Any) -> Any:
+def nested(keys: Keys, value: Any) -> Any:
+    """The object that has a value under these keys."""
     for key in reversed(keys):
         value = {key: value}
     return value

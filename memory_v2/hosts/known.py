@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memory_v2.hosts.host import HOOK_SECONDS, SESSION_START, Host, Launch, grouped, listed
+from memory_v2.hosts.host import HOOK_SECONDS, Host, Launch, listed, ungrouped
 
 AGENTS = ("{home}/.agents/skills", "{project}/.agents/skills")
 """The folder of skills that many hosts share."""
@@ -22,30 +22,13 @@ def _trusted(launch: Launch) -> dict[str, Any]:
     return {**listed(launch), **({} if launch.is_allowed is None else {"trust": launch.is_allowed})}
 
 
-def _of_copilot(launch: Launch) -> dict[str, Any]:
-    return {"type": "local", **listed(launch), "tools": ["*"]}
-
-
 def _of_opencode(launch: Launch) -> dict[str, Any]:
     command, arguments = launch.server
     return {"type": "local", "command": [command, *arguments], "enabled": True, "timeout": SERVER_SECONDS * 1_000}
 
 
-def _of_cline(launch: Launch) -> dict[str, Any]:
-    return {**listed(launch), "timeout": SERVER_SECONDS}
-
-
 def _in_milliseconds(launch: Launch) -> dict[str, Any]:
-    (hook,) = grouped(launch)["hooks"]
-    return {"hooks": [{**hook, "timeout": HOOK_SECONDS * 1_000, "name": launch.name}]}
-
-
-def _plain(launch: Launch) -> dict[str, Any]:
-    return {"type": "command", "command": launch.hook(SESSION_START), "timeout": HOOK_SECONDS}
-
-
-def _of_cursor(launch: Launch) -> dict[str, Any]:
-    return {"command": launch.hook("cursor"), "timeout": HOOK_SECONDS}
+    return {"hooks": [{**ungrouped(launch), "timeout": HOOK_SECONDS * 1_000, "name": launch.name}]}
 
 
 def _in_shells(launch: Launch) -> dict[str, Any]:
@@ -91,7 +74,7 @@ CURSOR = Host(  # versions of early 2026 refuse the hook
     servers=("{home}/.cursor/mcp.json", "{project}/.cursor/mcp.json"),
     hooks=("{home}/.cursor/hooks.json", "{project}/.cursor/hooks.json"),
     event="sessionStart",
-    hook=_of_cursor,
+    hook=lambda launch: {"command": launch.hook("cursor"), "timeout": HOOK_SECONDS},
     top=(("version", 1),),
     skills=("{home}/.cursor/skills", "{project}/.cursor/skills"),
 )
@@ -101,7 +84,7 @@ COPILOT_CLI = Host(
     here=("{home}/.copilot/config.json", "{home}/.copilot/mcp-config.json"),
     then="start a new session, with --allow-tool=NAME if it need not ask; /mcp show lists the server",
     servers=("{home}/.copilot/mcp-config.json", ""),
-    entry=_of_copilot,
+    entry=lambda launch: {"type": "local", **listed(launch), "tools": ["*"]},
     hooks=("{home}/.copilot/hooks/NAME.json", ""),
     event="sessionStart",
     hook=_in_shells,
@@ -117,7 +100,7 @@ VSCODE = Host(  # GitHub Copilot in VS Code, which runs the hooks of Claude Code
     keys=("servers",),
     entry=_typed,
     hooks=("{home}/.copilot/hooks/NAME.json", ""),
-    hook=_plain,
+    hook=ungrouped,
     hooked_by=(CLAUDE_CODE, COPILOT_CLI),
     skills=AGENTS,
 )
@@ -160,7 +143,7 @@ CLINE = Host(
     here=("{home}/.cline",),
     then="start a new task",
     servers=("{cline}", ""),
-    entry=_of_cline,
+    entry=lambda launch: {**listed(launch), "timeout": SERVER_SECONDS},
     skills=("{home}/.cline/skills", ""),
 )
 CONTINUE = Host(

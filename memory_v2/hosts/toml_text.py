@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
 from memory_v2.hosts.files import Unclear
+from memory_v2.hosts.json_text import nested
 
 Keys = Sequence[str]
 Value = str | int | list[str]
@@ -19,9 +19,7 @@ Value = str | int | list[str]
 
 def with_object(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
     """The text with these values in the table under these keys; other keys in it stay. Raises `Unclear`."""
-    before = _parsed(text)
-    expected: Any = copy.deepcopy(before)
-    inner = expected
+    inner = expected = _parsed(text)
     for key in keys:
         inner = inner.setdefault(key, {})
         if not isinstance(inner, dict):
@@ -30,7 +28,7 @@ def with_object(text: str, keys: Keys, values: Mapping[str, Value]) -> str:
         newline = "\r\n" if "\r\n" in text else "\n"
         gap = newline if text.strip() else ""
         ended = text if not text or text.endswith("\n") else text + newline
-        after = ended + gap + _new_table(keys, values).replace("\n", newline)
+        after = ended + gap + tomlkit.dumps(nested(keys, dict(values))).replace("\n", newline)
     else:
         document = tomlkit.parse(text)
         table = _inner(document, keys)
@@ -77,13 +75,6 @@ def _without_lines(text: str, body: str) -> str:
     if start and not lines[start - 1].strip():
         start -= 1
     return "".join(lines[:start] + lines[end:])
-
-
-def _new_table(keys: Keys, values: Mapping[str, Any]) -> str:
-    document: Any = {keys[-1]: dict(values)}
-    for key in reversed(keys[:-1]):
-        document = {key: document}
-    return tomlkit.dumps(document)
 
 
 def _parsed(text: str) -> dict[str, Any]:
