@@ -83,6 +83,11 @@ class Caller:
             raise Problem("PERMISSION_DENIED", right=right, access_rules=ACCESS_RULES)
 
 
+def access_of(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Whose a record is, and who may read it: what `Caller.reads` is asked."""
+    return record["owner"], record["visibility"], record["readers"]
+
+
 def written_readers(agents: Iterable[str]) -> str:
     """The agents that may read, as the tables have them."""
     unique = sorted(set(agents))

@@ -24,7 +24,7 @@ def agent_state(call: Call, agent_id: Name) -> Answer:
     present = _present(call, agent_id)
     if present is None:
         raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
-    return Answer(present, tagged=present)
+    return Answer(present, tagged=True)
 
 
 @router.operation("POST /agent/{agent_id}/update", WRITE, "agent_update", response_model=AgentState)
@@ -38,7 +38,7 @@ def update_agent(call: Call, agent_id: Name, update: AgentUpdate) -> Answer:
     old = present["state"] if present else {}
     given = update.model_dump(mode="json")["state"]
     state = merged(old, given) if update.mode == "merge" else given
-    new = {"agent_id": agent_id, "state": state, "updated_at": iso(call.now), "updated_by": call.caller.source}
+    new = _document(agent_id, state, call.now, call.caller.source)
     call.transaction.immediate.set({f"immediate:{agent_id}:state": new}, IMMEDIATE_SECONDS)
     values = {
         "agent_id": agent_id,
@@ -53,7 +53,7 @@ def update_agent(call: Call, agent_id: Name, update: AgentUpdate) -> Answer:
     data = {"agent_id": agent_id, "old_state": old, "new_state": state}
     body = {"session": update.session, "agent": agent_id, "data": data}
     call.transaction.emit("agent.state_changed", f"agent/{agent_id}", body, agent_id)
-    return Answer(new, tagged=new)
+    return Answer(new, tagged=True)
 
 
 @router.operation("GET /agent/{agent_id}/history", READ, "agent_history")
@@ -64,14 +64,14 @@ def agent_history(call: Call, agent_id: Name, limit: Limit = 100, cursor: Cursor
     )
     if not rows and not cursor:
         raise Problem("AGENT_NOT_FOUND", agent_id=agent_id)
-    return Answer({"agent_id": agent_id, "history": [_past(row) for row in rows], "next_cursor": more})
+    history = [_document(agent_id, row["state"], row["created_at"], row["updated_by"]) for row in rows]
+    return Answer({"agent_id": agent_id, "history": history, "next_cursor": more})
+
+
+def _document(agent_id: str, state: Any, at: float, by: str) -> dict[str, Any]:
+    return {"agent_id": agent_id, "state": state, "updated_at": iso(at), "updated_by": by}
 
 
 def _present(call: Call, agent_id: str) -> dict[str, Any] | None:
     found: dict[str, Any] | None = call.transaction.immediate.get(f"immediate:{agent_id}:state")
     return found
-
-
-def _past(row: Any) -> dict[str, Any]:
-    told = {"state": row["state"], "updated_at": iso(row["created_at"]), "updated_by": row["updated_by"]}
-    return {"agent_id": row["agent_id"], **told}

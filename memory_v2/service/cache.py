@@ -9,7 +9,6 @@ until then everybody reads the database.
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,39 +38,32 @@ class Stamps(Protocol):
 
 
 class StampsInMemory:
-    """For one process."""
+    """For one process, in which each transaction comes to its end."""
 
     def __init__(self) -> None:
-        self._stamps: dict[str, tuple[str, float]] = {}
+        self._stamps: dict[str, str] = {}
         self._lock = threading.Lock()
 
     async def stamp(self, key: str) -> str:
-        """The stamp of a record; a mark that is too old ends."""
-        now = time.monotonic()
+        """The stamp of a record; without one it gets a new one."""
         with self._lock:
-            stamp, end = self._stamps.get(key, ("", 0.0))
-            if end < now:
-                self._limit(now)
-                stamp, _ = self._stamps[key] = uuid.uuid4().hex, now + STAMP_SECONDS
+            if len(self._stamps) > 10 * MOST_REMEMBERED:
+                self._stamps = {key: stamp for key, stamp in self._stamps.items() if stamp.startswith(MARK)}
+            stamp = self._stamps.setdefault(key, uuid.uuid4().hex)
         return "" if stamp.startswith(MARK) else stamp
 
     def mark(self, key: str, transaction: Transaction) -> None:
         """Marks a record."""
         mine = new_mark()
         with self._lock:
-            self._stamps[key] = mine, time.monotonic() + MARK_SECONDS
+            self._stamps[key] = mine
 
         def end() -> None:
             with self._lock:
-                if self._stamps.get(key, ("", 0.0))[0] == mine:
+                if self._stamps.get(key) == mine:
                     del self._stamps[key]
 
         transaction.at_end.append(end)
-
-    def _limit(self, now: float) -> None:
-        if len(self._stamps) > 10 * MOST_REMEMBERED:
-            marks = {k: s for k, s in self._stamps.items() if s[0].startswith(MARK) and s[1] >= now}
-            self._stamps = marks
 
 
 def new_mark() -> str:

@@ -36,12 +36,12 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 @dataclass
 class Answer:
-    """What a request is answered with; `tagged` is the document whose ETag goes with it."""
+    """What a request is answered with; if it is `tagged`, with the ETag of the body."""
 
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    tagged: Any = None
+    tagged: bool = False
 
 
 @dataclass
@@ -142,8 +142,8 @@ def _done(request: Request, scope: str, work: Callable[[Call], Answer], operatio
             return _response(json.loads(known["answer"]), replayed=True)
         with asked_by(caller.source):
             answer = work(call)
-        if answer.tagged is not None:
-            answer.headers["ETag"] = etag(answer.tagged)
+        if answer.tagged:
+            answer.headers["ETag"] = etag(answer.body)
         told = {"status": answer.status, "body": answer.body, "headers": answer.headers}
         if key:
             expires = call.now + IDEMPOTENCY_SECONDS

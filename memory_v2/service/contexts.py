@@ -9,7 +9,7 @@ from fastapi import Body, Header, Request, Response
 from sqlalchemy import func, select
 
 from memory_v2.service import tables
-from memory_v2.service.access import TIERS, named_readers, written_readers
+from memory_v2.service.access import TIERS, access_of, named_readers, written_readers
 from memory_v2.service.cache import Kept
 from memory_v2.service.call import Answer, Call, begun, carry_out, encoded, etag, read_answer, size_of
 from memory_v2.service.models import ContextPackage, Name
@@ -44,10 +44,9 @@ def _loaded(call: Call, session_id: str, stamp: str) -> Answer:
     package = _package(call, row)
     ends = row["updated_at"] + IMMEDIATE_SECONDS, row["expires_at"]
     until = min(end for end in ends if end > call.now)
-    access = row["owner"], row["visibility"], row["readers"]
-    kept = Kept(access, until, encoded(package), etag(package))
+    kept = Kept(access_of(row), until, encoded(package), etag(package))
     call.parts.cache.keep(_cache_key(call.caller.tenant, session_id), stamp, kept)
-    return Answer(package, tagged=package)
+    return Answer(package, tagged=True)
 
 
 @router.operation("POST /context", WRITE, "context_create", response_model=ContextPackage, status_code=201)
@@ -68,7 +67,7 @@ def create_context(
         raise Problem("MEMORY_LIMIT_EXCEEDED", "the number of sessions is exceeded", sessions=sessions)
     document = _store(call, session_id, package, None)
     location = {"Location": f"/api/v1/memory/context/{session_id}"}
-    return Answer(document, 201, location, tagged=document)
+    return Answer(document, 201, location, tagged=True)
 
 
 @router.operation("PUT /context/{session_id}", WRITE, "context_replace", response_model=ContextPackage)
@@ -77,8 +76,7 @@ def replace_context(call: Call, session_id: Name, package: ContextPackage) -> An
     row = _row(call, session_id, lock=True)
     call.caller.require_self(row, "write", named_too=True)
     call.match(lambda: _package(call, row), required=True)
-    document = _store(call, session_id, package, row)
-    return Answer(document, tagged=document)
+    return Answer(_store(call, session_id, package, row), tagged=True)
 
 
 @router.operation("PATCH /context/{session_id}", WRITE, "context_patch", response_model=ContextPackage, **PATCH_BODY)
@@ -92,8 +90,7 @@ def patch_context(call: Call, session_id: Name, change: Annotated[Any, Body()]) 
     wanted = patched(present)
     if not isinstance(wanted, dict) or wanted.get("session_id") != session_id:
         raise Problem("VALIDATION_FAILED", "a patch cannot change the session_id")
-    document = _store(call, session_id, checked(ContextPackage, wanted), row)
-    return Answer(document, tagged=document)
+    return Answer(_store(call, session_id, checked(ContextPackage, wanted), row), tagged=True)
 
 
 @router.operation("DELETE /context/{session_id}", WRITE, "context_delete", status_code=204)
@@ -121,7 +118,7 @@ def authorize(call: Call, session_id: str, giver: str, agent: str) -> None:
 
 def _row(call: Call, session_id: str, lock: bool = False) -> Record:
     row = call.transaction.get(tables.contexts, session_id, lock)
-    if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
+    if row is None or not call.caller.reads(*access_of(row)):
         suggestion = "Initialize context first"
         raise Problem("CONTEXT_NOT_FOUND", session_id=session_id, suggestion=suggestion)
     if lock:
@@ -192,11 +189,5 @@ def _store(call: Call, session_id: str, package: ContextPackage, row: Record | N
 
 def _tell(call: Call, session_id: str, row: Record, changes: dict[str, Any]) -> None:
     source = {"type": "agent", "id": call.caller.source, "session": session_id}
-    body = {
-        "level": "immediate" if "immediate" in changes else "working",
-        "session": session_id,
-        "agent": call.caller.source,
-        "data": {"entry_id": session_id, "source": source, "changes": changes},
-    }
-    access = (row["owner"], row["visibility"], row["readers"])
-    call.transaction.emit("memory.updated", f"context/{session_id}", body, *access)
+    level = "immediate" if "immediate" in changes else "working"
+    call.transaction.emit_update(f"context/{session_id}", level, source, changes, *access_of(row))

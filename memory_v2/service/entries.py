@@ -17,7 +17,7 @@ from memory_v2.errors import EntryNotFound, InvalidSetting
 from memory_v2.operations.results import EntryResult
 from memory_v2.serialize import document
 from memory_v2.service import tables
-from memory_v2.service.access import named_readers, written_readers
+from memory_v2.service.access import access_of, named_readers, written_readers
 from memory_v2.service.call import Answer, Call, size_of
 from memory_v2.service.contexts import IMMEDIATE_SECONDS, WORKING_SECONDS
 from memory_v2.service.models import (
@@ -104,7 +104,7 @@ def create_entry(call: Call, new: NewEntry) -> Answer:
     """Stores an entry."""
     entry = _create(call, new)
     call.require_space()
-    return Answer(entry, 201, {"Location": f"/api/v1/memory/entries/{entry['id']}"}, tagged=entry)
+    return Answer(entry, 201, {"Location": f"/api/v1/memory/entries/{entry['id']}"}, tagged=True)
 
 
 @router.operation("POST /entries/batch", WRITE, "entry_batch", response_model=EntryList, status_code=201)
@@ -118,8 +118,7 @@ def create_entries(call: Call, batch: EntryBatch) -> Answer:
 @router.operation("GET /entries/{entry_id}", READ, "entry_read", response_model=MemoryEntry)
 def read_entry(call: Call, entry_id: Name) -> Answer:
     """Reads an entry."""
-    entry = _document(_row(call, entry_id))
-    return Answer(entry, tagged=entry)
+    return Answer(_document(_row(call, entry_id)), tagged=True)
 
 
 @router.operation("PATCH /entries/{entry_id}", WRITE, "entry_patch", response_model=MemoryEntry, **PATCH_BODY)
@@ -146,8 +145,8 @@ def patch_entry(call: Call, entry_id: Name, change: Annotated[Any, Body()]) -> A
     call.transaction.update(_ENTRIES, entry_id, changed)
     call.require_space()
     entry = _document(_row(call, entry_id))
-    _tell(call, entry, changed, row["owner"])
-    return Answer(entry, tagged=entry)
+    _tell(call, entry, {**row, **changed})
+    return Answer(entry, tagged=True)
 
 
 @router.operation("DELETE /entries/{entry_id}", WRITE, "entry_delete", status_code=204)
@@ -161,13 +160,13 @@ def delete_entry(call: Call, entry_id: Name) -> Answer:
     # a longterm one is closed in the memory, whose history keeps it
     if row["core_id"] and not call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == row["core_id"], limit=1):
         call.memory.entries.retract(row["core_id"], "deleted by way of the service")
-    _tell(call, {**entry, "data": {"deleted": True}}, row, row["owner"])
+    _tell(call, {**entry, "data": {"deleted": True}}, row)
     return Answer(status=204)
 
 
 def _may_read_core(call: Call, core_id: str) -> bool:
     rows = call.transaction.find(_ENTRIES, _ENTRIES.c.core_id == core_id)
-    if any(call.caller.reads(row["owner"], row["visibility"], row["readers"]) for row in rows):
+    if any(call.caller.reads(*access_of(row)) for row in rows):
         return True
     try:
         location = call.memory.entries.read_entry(core_id).source.location
@@ -193,7 +192,7 @@ def _create(call: Call, new: NewEntry) -> dict[str, Any]:
     row = call.transaction.get(_ENTRIES, entry_id)
     assert row is not None
     entry = _document(row)
-    _tell(call, entry, row, owner)
+    _tell(call, entry, row)
     return entry
 
 
@@ -244,7 +243,7 @@ def _captured(call: Call, new: NewEntry, entry_id: str) -> str:
 
 def _row(call: Call, entry_id: str, lock: bool = False) -> Mapping[str, Any]:
     row = call.transaction.get(_ENTRIES, entry_id, lock)
-    if row is None or not call.caller.reads(row["owner"], row["visibility"], row["readers"]):
+    if row is None or not call.caller.reads(*access_of(row)):
         raise Problem("ENTRY_NOT_FOUND", entry_id=entry_id)
     return row
 
@@ -262,15 +261,9 @@ def _document(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tell(call: Call, entry: dict[str, Any], access: Mapping[str, Any], owner: str) -> None:
-    body = {
-        "level": entry["level"],
-        "session": entry["source"]["session"],
-        "agent": owner,
-        "data": {"entry_id": entry["id"], "source": entry["source"], "changes": entry["data"]},
-    }
-    subject = f"entry/{entry['id']}"
-    call.transaction.emit("memory.updated", subject, body, owner, access["visibility"], access["readers"])
+def _tell(call: Call, entry: dict[str, Any], row: Mapping[str, Any]) -> None:
+    subject, source = f"entry/{entry['id']}", entry["source"]
+    call.transaction.emit_update(subject, entry["level"], source, entry["data"], *access_of(row))
 
 
 def _has_tag(call: Call, tags: list[str]) -> ColumnElement[bool]:

@@ -17,12 +17,11 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from memory_v2.service import tables
 from memory_v2.service.access import Caller
 from memory_v2.service.asyncapi import First
-from memory_v2.service.bodies import require_storable
 from memory_v2.service.call import Answer, Call
 from memory_v2.service.edge import BASE, admitted, caller_of
 from memory_v2.service.feed import stream
 from memory_v2.service.models import Cursor, Limit, Name, Subscribe, iso
-from memory_v2.service.operation import Operations
+from memory_v2.service.operation import Operations, require_storable
 from memory_v2.service.options import READ
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem, problem_of

@@ -84,8 +84,7 @@ def list_handoffs(call: Call, state: StateQuery = None, limit: Limit = 100, curs
 @router.operation("GET /handoff/{handoff_id}", READ, "handoff_read", response_model=Handoff)
 def read_handoff(call: Call, handoff_id: Name) -> Answer:
     """Reads a handoff with its history."""
-    document = _document(call, _row(call, handoff_id))
-    return Answer(document, tagged=document)
+    return Answer(_document(call, _row(call, handoff_id)), tagged=True)
 
 
 @router.operation("POST /handoff/{handoff_id}/claim", WRITE, "handoff_claim", response_model=Handoff)
@@ -203,8 +202,7 @@ def _changed(call: Call, row: Mapping[str, Any], changes: dict[str, Any], tells:
         state = changes["state"]
         call.parts.metrics.handoffs.labels(state).inc()
         _tell(call, f"handoff.{state}", row["id"], row)
-    document = _document(call, _row(call, row["id"]))
-    return Answer(document, tagged=document)
+    return Answer(_document(call, _row(call, row["id"])), tagged=True)
 
 
 def _step(call: Call, state: str, reason: str = "") -> dict[str, Any]:

@@ -13,6 +13,8 @@ from memory_v2.service.options import USUAL_SCOPES
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """An id of a session, an agent or a source: it can stand in an address without escapes."""
+AnyName = Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]
+"""Such an id, or `*` for any."""
 Level = Literal["immediate", "working", "longterm"]
 SourceType = Literal["chat", "agent", "function", "api"]
 Visibility = Literal["private", "shared", "public"]
@@ -178,7 +180,7 @@ class To(Strict):
     """Who takes over: `*` is any of this type."""
 
     type: Literal["agent", "chat", "function"]
-    id: Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]
+    id: AnyName
 
 
 class NewHandoff(Strict):
@@ -267,9 +269,7 @@ class NewKey(Strict):
     """A key to create, for these sources; `*` is any."""
 
     name: str = Field(default="", max_length=255)
-    sources: list[Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9][A-Za-z0-9._:@-]*)$", max_length=255)]] = Field(
-        default=["*"], min_length=1, max_length=100
-    )
+    sources: list[AnyName] = Field(default=["*"], min_length=1, max_length=100)
     scopes: list[str] = Field(default=[*USUAL_SCOPES], max_length=10)
     tier: Literal["free_tier", "standard_tier", "unlimited_tier"] = "standard_tier"
     tenant: Name | None = None

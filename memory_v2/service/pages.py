@@ -32,8 +32,7 @@ def write_text(call: Call, new: NewPage) -> Answer:
 @router.operation("GET /pages/{path:path}", READ_PAGES, "page_read")
 def read_page(call: Call, path: str) -> Answer:
     """Reads a page."""
-    page = _page(path, call.memory.read(path))
-    return Answer(page, tagged=page)
+    return Answer(_page(path, call.memory.read(path)), tagged=True)
 
 
 @router.operation(
@@ -48,13 +47,12 @@ def put_page(call: Call, path: str, new: PageText) -> Answer:
         call.match(None)
         memory.create(path, new.text)
         announce(call.transaction, call.caller.source, path)
-        page = _page(path, memory.read(path))
-        return Answer(page, 201, {"Location": f"/api/v1/memory/pages/{quote(path)}"}, tagged=page)
+        location = {"Location": f"/api/v1/memory/pages/{quote(path)}"}
+        return Answer(_page(path, memory.read(path)), 201, location, tagged=True)
     call.match(lambda: _page(path, present), required=True)
     memory.edit(path, new.text, present)
     announce(call.transaction, call.caller.source, path)
-    page = _page(path, memory.read(path))
-    return Answer(page, tagged=page)
+    return Answer(_page(path, memory.read(path)), tagged=True)
 
 
 def _page(path: str, text: str) -> dict[str, str]:
@@ -64,6 +62,4 @@ def _page(path: str, text: str) -> dict[str, str]:
 def announce(transaction: Transaction, agent: str, path: str) -> None:
     """Tells those who listen that an agent has changed a page."""
     source = {"type": "agent", "id": agent, "session": None}
-    data = {"entry_id": path, "source": source, "changes": {"page": path}}
-    body = {"level": "longterm", "agent": agent, "data": data}
-    transaction.emit("memory.updated", f"page/{path}", body, agent)
+    transaction.emit_update(f"page/{path}", "longterm", source, {"page": path}, agent)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic_core import to_json
 from sqlalchemy import (
@@ -68,23 +68,13 @@ class Event:
     readers: str
 
 
-class Immediate(Protocol):
-    """Tier 1: values that live for seconds to a day. `set` and `delete` are visible to others once the transaction has
-    committed."""
-
-    def get(self, key: str) -> Any | None: ...
-    def get_all(self, keys: Iterable[str]) -> dict[str, Any]: ...
-    def set(self, values: Mapping[str, Any], seconds: float) -> None: ...
-    def delete(self, key: str) -> None: ...
-
-
 class Store:
     """The records of all tenants. `now` is the clock. `immediate` opens tier 1 for a transaction, and `on_commit` is
     called after each commit that brought events; other parts may replace both."""
 
     def __init__(self, url: str, now: Clock) -> None:
         self.now = now
-        self.immediate: Callable[[Transaction], Immediate] = ImmediateRows
+        self.immediate: Callable[[Transaction], ImmediateRows] = ImmediateRows
         self.on_commit: Callable[[], None] = lambda: None
         self.engine = _engine(url)
         self._prepared = Statements(self.engine.dialect)
@@ -258,7 +248,7 @@ class Transaction:
     `mine`. `written` are the bytes it has stored so far. `before_commit` is called when all is written, `at_end`
     when it `is_committed`, or is known not to be."""
 
-    immediate: Immediate
+    immediate: ImmediateRows
     is_shared = False
     """Whether others wait until this is done: it must not take long."""
 
@@ -377,6 +367,12 @@ class Transaction:
             }
         )
 
+    def emit_update(self, subject: str, level: str, source: Mapping[str, Any], changes: Any, *access: str) -> None:
+        """The event that a context, an entry or a page has changed; `source` is who has changed it."""
+        data = {"entry_id": subject.partition("/")[2], "source": source, "changes": changes}
+        body = {"level": level, "session": source["session"], "agent": source["id"], "data": data}
+        self.emit("memory.updated", subject, body, *access)
+
     def store_events(self) -> None:
         """Gives the events their positions, one by one, so that their order is that of the changes."""
         for each in self.events:
@@ -384,7 +380,8 @@ class Transaction:
 
 
 class ImmediateRows:
-    """Tier 1 in the same database and transaction."""
+    """Tier 1, in the same database and transaction: values that live for seconds to a day. `set` and `delete` are
+    visible to others once the transaction has committed."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction

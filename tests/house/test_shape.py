@@ -14,7 +14,6 @@ must not load."""
 SHARED_NAMES = {
     "Context": "what an operation works with, and what the wire of the service calls a context",
     "Edge": "of the graph, and the outermost part of the service: the field calls both so",
-    "Immediate": "the first tier of the service, and what the wire holds of it",
     "Source": "where a text came from, and who the wire says an entry comes from",
 }
 """The names that two classes have, and what the two are. One of them is the service's each time."""
