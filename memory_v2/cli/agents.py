@@ -297,9 +297,8 @@ def serve(
                      a bucket for pages and entries (the folder)
     """
     settings = Settings.from_environment(os.environ, path, model)
-    databases = {name: os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL)}
-    addresses = databases[DATABASE_URL], databases[REDIS_URL]
-    ctx.obj = ServiceOptions(settings.path, host, port, *addresses, model, settings.s3, origins)
+    database, redis = (os.environ.get(name, "") for name in (DATABASE_URL, REDIS_URL))
+    ctx.obj = ServiceOptions(settings.path, host, port, database, redis, model, settings.s3, origins)
     if ctx.invoked_subcommand is None:
         _service().serve(ctx.obj, _report)
 

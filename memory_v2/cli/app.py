@@ -35,10 +35,6 @@ NOTES = {
 }
 
 
-COMMANDS = {"view": "view", "serve": "agents"}
-"""Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
-
-
 class Verbs(VerbGroup):
     """The verbs of a group, by purpose. The module of a verb is imported when it is asked for."""
 
@@ -76,22 +72,7 @@ class Verbs(VerbGroup):
         return self.commands.get(cmd_name)
 
 
-class Commands(Program):
-    """The commands. Those of a module of their own are imported when they are asked for."""
-
-    below = "memory VERB"
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """`memory` and `notes`, then the others."""
-        return [*super().list_commands(ctx), *COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """As click does."""
-        module = COMMANDS.get(cmd_name)
-        return loaded(module, cmd_name) if module else super().get_command(ctx, cmd_name)
-
-
-@click.group(cls=Commands)
+@click.group(cls=Program)
 @click.version_option(__version__, prog_name="silica", message="%(prog)s %(version)s")
 @click.pass_context
 def silica(context: click.Context) -> None:

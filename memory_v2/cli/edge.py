@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from memory_v2.cli.output import did_you_mean, drop_output, out, out_json, tell
+from memory_v2.cli.verb import loaded
 from memory_v2.errors import (
     Cancelled,
     EntryNotFound,
@@ -49,11 +50,6 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
 """The first match counts: a conflict is a storage error too."""
 
 
-def _as_utf8(argument: str) -> str:
-    """An argument that the shell gave, read as UTF-8 whatever the locale is."""
-    return os.fsencode(argument).decode("utf-8", "surrogateescape")
-
-
 class VerbGroup(click.Group):
     """A group of verbs, or of groups of them."""
 
@@ -70,12 +66,29 @@ class VerbGroup(click.Group):
             raise click.UsageError(f"--json goes after the verb: {where}", ctx) from error
 
 
+COMMANDS = {"view": "view", "serve": "agents"}
+"""Commands beside the groups, with their modules. `view` is the verb, for the memory that the settings choose."""
+
+
 class Program(VerbGroup):
     """The program as a whole. `main` always ends in `SystemExit` with one of the codes above."""
 
+    below = "memory VERB"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """`memory` and `notes`, then the others."""
+        return [*super().list_commands(ctx), *COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As click does; the module of a command beside the groups is imported when it is asked for."""
+        module = COMMANDS.get(cmd_name)
+        return loaded(module, cmd_name) if module else super().get_command(ctx, cmd_name)
+
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
         """Runs the program; `args` are those of the process if none are given."""
-        given = [_as_utf8(arg) for arg in sys.argv[1:]] if args is None else list(args)
+        if args is None:  # what the shell gave is read as UTF-8, whatever the locale is
+            args = [os.fsencode(arg).decode("utf-8", "surrogateescape") for arg in sys.argv[1:]]
+        given = list(args)
         wanted = given[: given.index("--")] if "--" in given else given
         _speak_utf8()
         _tell_warnings()
@@ -131,27 +144,19 @@ def _ended(run: Callable[[], Any], as_json: bool) -> int:
         return PIPE_CLOSED
     except click.Abort as stopped:  # by Ctrl-C, or by the end of input at a question
         sentence = ": ".join(filter(None, ["stopped", str(stopped.__cause__ or "")]))
-        tell(sentence)
-        if as_json:
-            with suppress(BrokenPipeError, StorageError):
-                out_json({"error": {"kind": "Interrupted", "message": sentence}})
-        return INTERRUPTED
+        document, code = {"kind": "Interrupted", "message": sentence}, INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the outermost edge
-        return _told(error, as_json)
-    return code if isinstance(code, int) else 0
+        document, code = error_document(error), exit_code(error)
+        if code == FAULT:
+            import traceback
 
-
-def _told(error: Exception, as_json: bool) -> int:
-    code = exit_code(error)
-    if code == FAULT:
-        import traceback
-
-        traceback.print_exception(error)
-    sentence = _sentence(error, code)
-    tell(sentence)
+            traceback.print_exception(error)
+    else:
+        return code if isinstance(code, int) else 0
+    tell(document["message"])
     if as_json:
         with suppress(BrokenPipeError, StorageError):
-            out_json({"error": error_document(error)})
+            out_json({"error": document})
     return code
 
 

@@ -89,7 +89,7 @@ def out_json(document: Any) -> None:
     except ValueError:  # NaN or infinity, given by a model
         finite = json.loads(json.dumps(document), parse_constant=lambda name: None)
         text = json.dumps(finite, ensure_ascii=False, separators=(", ", ": "))
-    out(_UNSAFE.sub(_as_json, text))
+    out(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def tell(sentence: str) -> None:
@@ -195,10 +195,6 @@ def _as_number(found: re.Match[str]) -> str:
     if 0xDC80 <= number <= 0xDCFF:
         number -= 0xDC00
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
-
-
-def _as_json(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
 
 
 def is_asked(yes: bool) -> bool:

@@ -22,7 +22,6 @@ from types import SimpleNamespace
 from typing import (
     Annotated,
     Any,
-    BinaryIO,
     ClassVar,
     Literal,
     TypeAlias,
@@ -326,32 +325,20 @@ def loaded(module: str, function: str, name: str = "") -> click.Command:
 
 def given_text(words: tuple[str, ...], file: Path | None) -> str:
     """The text to write: the arguments, a file, or standard input. Raises `InvalidText` if it is not UTF-8."""
-    if file is not None:
-        if words:
-            raise misuse("give the text or --file, not both")
-        return _standard_input() if str(file) == "-" else _decoded(_bytes_of(file), f"the file {file}")
+    if file is not None and words:
+        raise misuse("give the text or --file, not both")
     if words and words != ("-",):
         return " ".join(words)
-    if not words and (sys.stdin is None or sys.stdin.isatty()):
+    if file is None and not words and (sys.stdin is None or sys.stdin.isatty()):
         raise misuse('no text given: pass it as an argument ("…"), with --file, or on standard input')
-    return _standard_input()
-
-
-def _standard_input() -> str:
-    stream: BinaryIO = sys.stdin.buffer
-    return _decoded(stream.read(), "standard input")
-
-
-def _bytes_of(file: Path) -> bytes:
+    is_file = file is not None and str(file) != "-"
     try:
-        return file.read_bytes()
+        data = file.read_bytes() if file is not None and is_file else sys.stdin.buffer.read()
     except OSError as error:
-        raise misuse(f"cannot read {file}: {error.strerror or error}") from error
-
-
-def _decoded(data: bytes, source: str) -> str:
+        raise misuse(f"cannot read {file or 'standard input'}: {error.strerror or error}") from error
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        source = f"the file {file}" if is_file else "standard input"
         wrong = f"byte 0x{data[error.start]:02x} at offset {error.start}"
         raise InvalidText(f"{source} is not UTF-8 ({wrong}); nothing was written") from error

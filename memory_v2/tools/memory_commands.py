@@ -287,8 +287,9 @@ def _str_replace(memory: Memory, path: str, old_str: str, new_str: str = "") -> 
     lines_now, changed = now.split("\n"), text.count("\n", 0, text.find(old))
     first, last = max(0, changed - 2), min(len(lines_now), changed + 3)
     snippet = [numbered(number + 1, lines_now[number]) for number in range(first, last)]
-    told = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
-    return _cut("\n".join([told, *snippet]))
+    shown = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
+    shown += "\n".join(snippet)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}[cut here]"
 
 
 def _insert(memory: Memory, path: str, insert_line: int, insert_text: str) -> str:
@@ -358,10 +359,6 @@ def _lines_with(text: str, part: str) -> Iterator[int]:
     while start >= 0:
         yield text.count("\n", 0, start) + 1
         start = text.find(part, start + 1)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}[cut here]"
 
 
 def _elsewhere(memory: Memory, page: str, text: str) -> str:
