@@ -83,7 +83,7 @@ class Memory:
         `agent` is whose entries are captured; `dense` is whether search goes by meaning too, where the extra is
         installed; `on_event` is called in the thread of an operation, with its id and each event of its trace as it
         happens, from `begin` to `end`."""
-        check_given(locals())
+        check_given(storage, model, threshold, limits, now, traces, prices, timezone, agent, dense, on_event)
         self.storage, self.prices = storage, prices
         self._engine = Engine(
             storage,
@@ -277,9 +277,25 @@ class Memory:
         `cross`, entries that references join to what is found come too, and with `archived` those in the archive.
         Raises `InvalidText`, `InvalidSetting`, `InvalidPattern`, `InvalidPath`, `PageNotFound`.
         """
-        given = {name: value for name, value in locals().items() if name != "self"}
-        given |= {"since": self._day_as_text(since), "until": self._day_as_text(until), "tags": tuple(tag_list(tags))}
-        asked = operations.search_request.SearchRequest(**given)
+        asked = operations.search_request.SearchRequest(
+            query,
+            max_results,
+            max_tokens,
+            under=under,
+            since=self._day_as_text(since),
+            until=self._day_as_text(until),
+            source=source,
+            near=near,
+            steps=steps,
+            regex=regex,
+            only=only,
+            agent=agent,
+            domain=domain,
+            tags=tuple(tag_list(tags)),
+            min_confidence=min_confidence,
+            cross=cross,
+            archived=archived,
+        )
         return self._engine.run(entries.searching.search, asked)
 
     def similar(self, text: Annotated[str, "The text."]) -> list[SimilarLine]:

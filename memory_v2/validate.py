@@ -118,28 +118,32 @@ def share_given(name: str, value: object) -> float:
     return float(value)
 
 
-_OF_A_MEMORY: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "storage": (lambda value: hasattr(value, "state"), "a storage (Memory.open() opens a folder)"),
-    "model": (
-        lambda value: isinstance(value, str) or (hasattr(value, "respond") and hasattr(value, "name")),
-        "the name of a model, or a model",
-    ),
-    "threshold": (lambda value: is_count(value, MIN_THRESHOLD), f"at least {MIN_THRESHOLD} bytes"),
-    "limits": (lambda value: value is None or isinstance(value, Limits), "Limits or None"),
-    "now": (lambda value: value is None or callable(value), "a function that returns the time, or None"),
-    "traces": (lambda value: is_count(value, 0), "0 or more"),
-    "prices": (lambda value: value is None or isinstance(value, Path), "a Path or None"),
-    "timezone": (lambda value: isinstance(value, tzinfo), "a tzinfo, such as a zoneinfo.ZoneInfo"),
-    "agent": (lambda value: isinstance(value, str), "the name of an agent"),
-    "dense": (lambda value: isinstance(value, bool), "True or False"),
-    "on_event": (lambda value: value is None or callable(value), "a function or None"),
-}
-
-
-def check_given(given: Mapping[str, Any]) -> None:
+def check_given(
+    storage: Any,
+    model: Any,
+    threshold: Any,
+    limits: Any,
+    now: Any,
+    traces: Any,
+    prices: Any,
+    timezone: Any,
+    agent: Any,
+    dense: Any,
+    on_event: Any,
+) -> None:
     """Raises `InvalidSetting` for the first argument of a `Memory` that it cannot use."""
-    for name, (fits, what) in _OF_A_MEMORY.items():
-        require(fits(given[name]), f"{name} must be {what}", given[name])
+    is_model = isinstance(model, str) or (hasattr(model, "respond") and hasattr(model, "name"))
+    require(hasattr(storage, "state"), "storage must be a storage (Memory.open() opens a folder)", storage)
+    require(is_model, "model must be the name of a model, or a model", model)
+    require(is_count(threshold, MIN_THRESHOLD), f"threshold must be at least {MIN_THRESHOLD} bytes", threshold)
+    require(limits is None or isinstance(limits, Limits), "limits must be Limits or None", limits)
+    require(now is None or callable(now), "now must be a function that returns the time, or None", now)
+    require(is_count(traces, 0), "traces must be 0 or more", traces)
+    require(prices is None or isinstance(prices, Path), "prices must be a Path or None", prices)
+    require(isinstance(timezone, tzinfo), "timezone must be a tzinfo, such as a zoneinfo.ZoneInfo", timezone)
+    require(isinstance(agent, str), "agent must be the name of an agent", agent)
+    require(isinstance(dense, bool), "dense must be True or False", dense)
+    require(on_event is None or callable(on_event), "on_event must be a function or None", on_event)
 
 
 def require(is_so: bool, rule: str, given: object) -> None:
