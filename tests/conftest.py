@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import ssl
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, Phase, settings
 
 from memory_v2.index.dense import chosen
 from tests.effort import EFFORT, EFFORTS, effort
+
+# Tests start Python many times: what it has compiled is kept, whatever the environment says.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 for name in EFFORTS:
     settings.register_profile(
