@@ -1,7 +1,7 @@
 """Runs Python modules as processes of their own, without paying each time for starting Python and importing everything.
 
 A server process imports the program once; it runs nothing and starts no thread. For each run it forks a child, which
-takes over the arguments, files, folder and environment that it is told, and then does what `python -m` does.
+takes over the arguments, streams, folder and environment that it is told, and then does what `python -m` does.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pkgutil
 import runpy
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,12 +24,23 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, AnyStr
 
 PROJECT = Path(__file__).parents[1]
-LAZY = ("dulwich.repo", "filelock", "markdown_it")
+LAZY = (
+    "alembic.command",
+    "dulwich.repo",
+    "filelock",
+    "markdown_it",
+    "psycopg",
+    "sqlalchemy.dialects.sqlite",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.websockets.auto",
+)
 """What the program imports late; the server imports it early, with every module of the program itself."""
 TIMEOUT = 300.0
 """Seconds after which a child is killed: it hangs. No run takes a tenth of this on a busy machine."""
@@ -53,84 +65,139 @@ def run_module(
 ) -> Done:
     """Runs `python -m module`, its standard streams connected to files; in the tests' own environment by default. It is
     killed after `timeout` seconds."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, name) for name in ("in", "out", "err")]
-        files[0].write_bytes(stdin)
-        code = _server().start(module, arguments, files, cwd, env)(timeout)
-        return Done(code, files[1].read_bytes(), files[2].read_bytes())
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = [stream.fileno() for stream in (given, out, err)]
+        code = _server().start(["-m", module, *arguments], streams, os.fspath(cwd), env).wait_or_kill(timeout)
+        for stream in (out, err):
+            stream.seek(0)
+        return Done(code, out.read(), err.read())
 
 
 def start_on_terminal(
     module: str, *arguments: str, terminal: str, cwd: Path, env: Mapping[str, str]
 ) -> Callable[[], int]:
     """Starts `python -m module` with the terminal of this name as its own; returns what waits for its exit code."""
-    return partial(_server().start(module, arguments, [Path(terminal)] * 3, cwd, env), TIMEOUT)
+    started = _server().start(["-m", module, *arguments], [], os.fspath(cwd), env, terminal)
+    return lambda: started.wait_or_kill(TIMEOUT)
+
+
+def run(
+    command: Sequence[str],
+    input: bytes | None = None,  # noqa: A002 - as `subprocess.run` calls it
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Done:
+    """What `subprocess.run` does with pipes, for a command of `Popen`."""
+    with Popen[bytes](
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, env=env
+    ) as process:
+        try:
+            out, err = process.communicate(input, TIMEOUT)
+        except BaseException:
+            process.kill()
+            raise
+    return Done(process.returncode, out, err)
+
+
+class Popen(subprocess.Popen[AnyStr]):
+    """A process as `subprocess.Popen` starts it, for the commands `python -m module …` and `python -c code …`."""
+
+    def _execute_child(self, args: Sequence[str], *others: Any) -> None:
+        _, preexec, _, passed, cwd, env, _, _, _, *pipes = others[:15]
+        assert args[0] == sys.executable and not preexec and not passed, args
+        streams = [end if end != -1 else own for own, end in enumerate((pipes[0], pipes[3], pipes[5]))]
+        self._started = _server().start(args[1:], streams, os.fspath(cwd or os.getcwd()), env)
+        self.pid = self._started.pid
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+    def _internal_poll(self, *_: object, **__: object) -> int | None:
+        self.returncode = self._started.wait(0)
+        return self.returncode
+
+    def _wait(self, timeout: float | None) -> int:
+        code = self._started.wait(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        self.returncode = code
+        return code
+
+
+class Started:
+    """A child of the server."""
+
+    def __init__(self, told: socket.socket) -> None:
+        self._told = told
+        self._lock = threading.Lock()
+        self._code: int | None = None
+        self._lines = told.makefile("rb")
+        self.pid = int(self._lines.readline())
+
+    def wait(self, timeout: float | None) -> int | None:
+        """Its exit code as soon as it has ended, or `None` after so many seconds."""
+        with self._lock:
+            if self._code is None and select.select([self._told], [], [], timeout)[0]:
+                self._code = int(self._lines.readline().removeprefix(b"="))
+                self._lines.close()
+                self._told.close()
+            return self._code
+
+    def wait_or_kill(self, timeout: float) -> int:
+        """Its exit code; after so many seconds it is killed."""
+        code = self.wait(timeout)
+        if code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            code = self.wait(None)
+        assert code is not None
+        return code
 
 
 class ForkServer:
-    """The server, as one thread of the tests sees it. It ends with the tests; one run follows the other."""
+    """The server, as the threads of the tests see it. It ends with the tests."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,  # `select` knows nothing of lines that are in a buffer already
-            cwd=PROJECT,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-            start_new_session=True,  # Ctrl-C is for the tests to handle
-        )
-        self._is_busy = False
+        self._lock = threading.Lock()
+        self._orders, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__, str(theirs.fileno())],
+                cwd=PROJECT,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for the tests to handle
+            )
         atexit.register(self.close)
 
     def start(
         self,
-        module: str,
         arguments: Sequence[str | bytes],
-        files: Sequence[Path],
-        cwd: Path,
+        streams: Sequence[int],
+        cwd: str,
         env: Mapping[str, str] | None,
-    ) -> Callable[[float], int]:
-        """Starts a module; the function that is returned waits for its end, so many seconds at most, and must be
-        called."""
+        terminal: str = "",
+    ) -> Started:
+        """Starts what Python does with these arguments, on these standard streams or on the terminal of this name."""
         order = {
-            "module": module,
             "arguments": [os.fsdecode(one) for one in arguments],
-            "files": [os.fspath(file) for file in files],
-            "cwd": os.fspath(cwd),
+            "cwd": cwd,
             "env": dict(os.environ if env is None else env),
+            "terminal": terminal,
         }
-        assert self._process.stdin is not None
-        assert not self._is_busy, "wait for the run before"
-        self._is_busy = True
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order).encode() + b"\n")
-        self._process.stdin.flush()
-        child = int(self._process.stdout.readline())
-        return partial(self._wait, child)
-
-    def _wait(self, child: int, timeout: float) -> int:
-        assert self._process.stdout is not None
-        try:
-            if not select.select([self._process.stdout], [], [], timeout)[0]:
-                os.kill(child, signal.SIGKILL)
-            return int(self._process.stdout.readline())
-        finally:
-            self._is_busy = False
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            socket.send_fds(self._orders, [b"."], [theirs.fileno(), *streams])
+        ours.sendall(json.dumps(order).encode() + b"\n")
+        return Started(ours)
 
     def close(self) -> None:
         """Ends the server."""
-        self._process.communicate()
+        self._orders.close()
+        self._process.wait()
 
 
-_own = threading.local()
-
-
-def _server() -> ForkServer:
-    if not hasattr(_own, "server"):
-        _own.server = ForkServer()
-    server: ForkServer = _own.server
-    return server
+_server = cache(ForkServer)
 
 
 # the server itself
@@ -146,41 +213,82 @@ def _import_everything() -> None:
         importlib.import_module(name)
 
 
-def _serve() -> dict[str, Any]:
-    """Forks a child for each order, and tells its exit code when it has ended. Returns the order, in the child only."""
-    while line := sys.stdin.buffer.readline():
+def _serve(orders: socket.socket) -> tuple[socket.socket, list[int]]:
+    """Forks a child for each order, and tells its exit code when it has ended. Returns where the order comes from, and
+    the standard streams, in the child only."""
+    ended, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, socket.socket] = {}
+    while True:
+        ready = select.select([orders.fileno(), ended], [], [])[0]
+        if ended in ready:
+            os.read(ended, 1_024)
+            _tell_of_those_that_ended(running)
+        if orders.fileno() not in ready:
+            continue
+        byte, descriptors, _, _ = socket.recv_fds(orders, 1, 4)
+        if not byte:
+            sys.exit()
+        asking = socket.socket(fileno=descriptors[0])
         child = os.fork()
         if not child:
-            return dict(json.loads(line))
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-    sys.exit()
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for other in (orders, *running.values()):
+                other.close()
+            os.close(ended)
+            os.close(told)
+            return asking, descriptors[1:]
+        running[child] = asking
+        for descriptor in descriptors[1:]:
+            os.close(descriptor)
 
 
-def _take_over(order: dict[str, Any]) -> None:
-    """Makes this process look as if Python had just been started for the order; then tells its id."""
-    teller = os.dup(1)
-    os.setsid()  # the first terminal that it opens is its own
-    for descriptor, (file, flags) in enumerate(
-        zip(order["files"], (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2), strict=True)
-    ):
-        opened = os.open(file, flags)
-        os.dup2(opened, descriptor)
-        os.close(opened)
-    sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]
-    os.environ.clear()
-    os.environ.update(order["env"])
-    os.chdir(order["cwd"])
-    sys.argv = [order["module"], *order["arguments"]]
-    os.write(teller, b"%d\n" % os.getpid())
-    os.close(teller)
+def _tell_of_those_that_ended(running: dict[int, socket.socket]) -> None:
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            with running.pop(ended[0]) as asking, suppress(OSError):
+                asking.sendall(b"=%d\n" % os.waitstatus_to_exitcode(ended[1]))
+
+
+def _take_over(asking: socket.socket, streams: list[int]) -> list[str]:
+    """Makes this process look as if Python had just been started for the order; then tells its id, and returns the
+    arguments."""
+    with asking, asking.makefile("rb") as lines:
+        order = json.loads(lines.readline())
+        os.setsid()  # the first terminal that it opens is its own
+        if order["terminal"]:
+            streams = [os.open(order["terminal"], os.O_RDWR)] * 3
+        for descriptor, stream in enumerate(streams):
+            os.dup2(stream, descriptor)
+        for stream in {*streams}.difference((0, 1, 2)):
+            os.close(stream)
+        sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")  # type: ignore[misc]
+        sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace")  # type: ignore[misc]
+        os.environ.clear()
+        os.environ.update(order["env"])
+        os.chdir(order["cwd"])
+        asking.sendall(b"%d\n" % os.getpid())
+    return list(order["arguments"])
 
 
 def _stream(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
     raw = io.FileIO(descriptor, mode, closefd=False)
     buffered = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
     return io.TextIOWrapper(buffered, "utf-8", errors, line_buffering=os.isatty(descriptor) or descriptor == 2)
+
+
+def _act(arguments: list[str]) -> None:
+    """Does what Python does with these arguments."""
+    way, what, *more = arguments
+    sys.argv = [what if way == "-m" else "-c", *more]
+    if way == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _end(code: int) -> None:
@@ -195,12 +303,12 @@ def _end(code: int) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which is ignored where the tests run in the background
     _import_everything()
     gc.freeze()  # what all children share is neither searched nor copied
-    told = _serve()
-    _take_over(told)
+    told = _take_over(*_serve(socket.socket(fileno=int(sys.argv[1]))))
     try:
-        runpy.run_module(told["module"], run_name="__main__", alter_sys=True)
+        _act(told)
     except SystemExit as ended:
         if not isinstance(ended.code, int | None):
             raise

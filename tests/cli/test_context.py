@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests import forks
+
 from .program import PROGRAM, Program
 
 
@@ -96,7 +98,7 @@ def test_a_memory_that_cannot_be_read_does_not_fail_a_session(program: Program) 
 
 def test_a_host_that_leaves_standard_input_open_is_not_waited_for(program: Program, boats: Path) -> None:
     command = [*PROGRAM, "memory", "--path", str(program.folder), "context", "--hook", "session-start"]
-    with subprocess.Popen(
+    with forks.Popen[bytes](
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=boats, env=program.environment()
     ) as running:
         assert running.stdin and running.stdout

@@ -13,6 +13,7 @@ import pytest
 from memory_v2.cli import app
 from memory_v2.storage.history import Revision
 from memory_v2.storage.local.git_history import GitHistory
+from tests import forks
 
 from .program import PROGRAM, Program, filled, words
 from .test_failures import assert_sentence
@@ -164,10 +165,11 @@ def test_a_reader_that_has_had_enough_hears_nothing(program: Program, call: str)
     os.close(reading)
     try:
         env = program.environment()
-        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, cwd=program.home, env=env, timeout=60)
+        with forks.Popen[bytes](command, stdout=writing, stderr=subprocess.PIPE, cwd=program.home, env=env) as process:
+            _, said = process.communicate(timeout=60)
     finally:
         os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (process.returncode, said) == (141, b"")
 
 
 @pytest.mark.parametrize("page", ["peop", "projects/", ""])

@@ -19,6 +19,7 @@ from memory_v2.agent.loop import Undecided
 from memory_v2.errors import Cancelled, ModelError, StorageConflict
 from memory_v2.memory import Memory
 from memory_v2.operations.results import WriteResult
+from tests import forks
 
 from .program import PROGRAM, Ended, Program, words
 
@@ -220,7 +221,7 @@ def test_output_that_cannot_be_printed_is_told(grown: Program) -> None:
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_sigterm_end_it_with_130_and_no_traceback(program: Program, by: signal.Signals) -> None:
     command = [*PROGRAM, "memory", "--path", str(program.folder), "write", "-"]
-    process = subprocess.Popen(
+    process = forks.Popen[bytes](
         command,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,

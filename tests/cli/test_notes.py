@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,11 +14,12 @@ from typing import IO
 
 import pytest
 
+from tests import forks
 from tests.house.test_import import HEAVY, running
 from tests.migrate.folder import write_files
 from tests.notes.folder import hashes, settled
 
-from .program import Ended, Program
+from .program import PROGRAM, Ended, Program
 
 FILES = {
     "MEMORY.md": "# Garden\n\n## Lessons learned\n\n- Water in the evening\n",
@@ -309,10 +309,10 @@ def test_a_watch_goes_on_when_a_name_is_no_text_and_when_the_folder_is_replaced(
 
 
 @contextmanager
-def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-u", "-m", "memory_v2.cli", "notes", "watch", str(folder), "--interval", "0.1", *args]
+def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[forks.Popen[str]]:
+    command = [*PROGRAM, "notes", "watch", str(folder), "--interval", "0.1", *args]
     env = program.environment({"XDG_CACHE_HOME": str(program.home / "cache"), **environment})
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    process = forks.Popen[str](command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     try:
         yield process
     finally:

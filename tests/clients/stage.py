@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from tests import forks
 from tests.service.running import BASE, HOST, program
 
 SCOPES = ["memory:read", "memory:write", "pages:read", "pages:write"]
@@ -30,7 +30,7 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._running = folder, ExitStack()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: forks.Popen[str] | None = None
         self._door: ThreadingHTTPServer | None = None
         self._upstream = ("", 0)
         self._port = 0

@@ -24,6 +24,7 @@ from memory_v2 import Memory
 from memory_v2.errors import InvalidSetting
 from memory_v2.mcp.http import check_access, is_loopback
 from memory_v2.storage.base import PENDING
+from tests import forks
 from tests.mcp.scenes import AGES, HANGS, Mode, operation_of, pages, words
 from tests.mcp.test_stdio import environment, started
 from tests.wire.server import Hangs
@@ -40,7 +41,7 @@ class Running:
     """A server, its address, and its process."""
 
     url: str
-    process: subprocess.Popen[str]
+    process: forks.Popen[str]
 
     @property
     def port(self) -> int:
@@ -69,7 +70,7 @@ def serving(
     command = started(folder, "--http", "--port", "0", *options)
     command[1:3] = ["-c", f"{first}from memory_v2.cli import main; main()"]
     seen = {**environment(), "SILICA_MEMORY_MCP_TOKEN": token, **(env or {})}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=seen)
+    process = forks.Popen[str](command, stderr=subprocess.PIPE, text=True, env=seen)
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
@@ -155,21 +156,21 @@ def test_loopback_is_this_machine_only() -> None:
 
 def test_a_program_gets_the_address_as_a_document(tmp_path: Path) -> None:
     command = started(tmp_path, "--http", "--port", "0", "--json")
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
+    with forks.Popen[str](command, stdout=subprocess.PIPE, text=True, env=environment()) as process:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["address"].endswith("/mcp")
         process.terminate()
-    done = subprocess.run(started(tmp_path, "--json"), capture_output=True, text=True, env=environment(), timeout=60)
-    assert done.returncode == 2
-    assert "--http" in json.loads(done.stdout)["error"]["message"]
+    done = forks.run(started(tmp_path, "--json"), env=environment())
+    assert done.code == 2
+    assert "--http" in json.loads(done.out)["error"]["message"]
 
 
 def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as taken:
         command = started(tmp_path, "--http", "--port", str(taken.getsockname()[1]))
-        done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60)
-    assert done.returncode == 2
-    assert "--port" in done.stderr
+        done = forks.run(command, env=environment())
+    assert done.code == 2
+    assert b"--port" in done.err
 
 
 def test_a_client_that_does_not_send_its_request_in_time_is_hung_up_on(tmp_path: Path) -> None:

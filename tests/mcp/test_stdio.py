@@ -17,6 +17,7 @@ from mcp.client.stdio import stdio_client
 
 from memory_v2 import Memory
 from memory_v2.storage.base import PENDING
+from tests import forks
 from tests.mcp.scenes import AGES, Mode, operation_of, pages, words
 
 pytestmark = pytest.mark.anyio
@@ -64,11 +65,11 @@ async def test_a_host_starts_it_and_everything_works(tmp_path: Path, mode: Mode)
 
 
 @contextmanager
-def a_text_waits(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def a_text_waits(folder: Path) -> Iterator[forks.Popen[bytes]]:
     """A server whose agent was asked about a text, and has not answered yet."""
     Memory.open(folder).write("# Garden\n\nTwo beds.", "garden")
     command = started(folder, "--decide", "host")
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
+    with forks.Popen[bytes](command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for message in (INITIALIZE, WRITE):
@@ -99,11 +100,11 @@ def test_a_server_that_is_stopped_files_the_text_first(tmp_path: Path, by: signa
 
 def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     lines = b"this is no message\n" + json.dumps(INITIALIZE).encode() + b"\n"
-    done = subprocess.run(started(tmp_path), input=lines, capture_output=True, timeout=60, env=environment())
-    (answer,) = [json.loads(line) for line in done.stdout.splitlines()]
+    done = forks.run(started(tmp_path), lines, env=environment())
+    (answer,) = [json.loads(line) for line in done.out.splitlines()]
     assert answer["result"]["serverInfo"]["name"] == "silica-memory"
     assert answer["result"]["protocolVersion"] == "2025-06-18"
-    assert done.returncode == 0
+    assert done.code == 0
 
 
 @pytest.mark.parametrize("way", ["model", "host"])
@@ -111,7 +112,7 @@ def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Pa
     Memory.open(tmp_path).write("# Garden\n\nTwo beds.", "garden")
     lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, WRITE))
     command = started(tmp_path, "--decide", way)
-    subprocess.run(command, input=lines.encode(), capture_output=True, timeout=60, env=environment())
+    forks.run(command, lines.encode(), env=environment())
     folder = Memory.open(tmp_path)
     assert not folder.storage.state.names(PENDING)
     assert "Leeks" in "".join(pages(folder).values())
@@ -131,7 +132,7 @@ def test_without_the_extra_an_error_says_how_to_install_it(tmp_path: Path) -> No
 
 
 def test_a_host_that_hears_nothing_any_more_is_no_fault(tmp_path: Path) -> None:
-    process = subprocess.Popen(
+    process = forks.Popen[bytes](
         started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
     assert process.stdout is not None
@@ -150,7 +151,7 @@ def test_a_request_that_cannot_be_read_is_answered(tmp_path: Path) -> None:
     half_an_emoji = json.dumps(WRITE).replace("Leeks", r"\ud83d")
     no_request = json.dumps({**WRITE, "params": [1]})
     no_id = json.dumps({**WRITE, "id": "\ud83d"})  # half an emoji too: no answer can name it
-    with subprocess.Popen(
+    with forks.Popen[bytes](
         started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
     ) as process:
         assert process.stdin is not None
@@ -174,7 +175,7 @@ def test_a_request_with_an_id_that_no_answer_can_have_ends_no_server(tmp_path: P
     odd = ['{"jsonrpc": "2.0", "id": ' + one + ', "method": "ping", "params": 5}' for one in unanswerable]
     batch = json.dumps([{**WRITE, "id": 7}, {"jsonrpc": "2.0", "method": "notifications/x"}, {**WRITE, "id": 8}])
     lines = (json.dumps(INITIALIZE), *odd, batch, json.dumps({**WRITE, "method": "ping"}))
-    with subprocess.Popen(
+    with forks.Popen[bytes](
         started(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()
     ) as process:
         assert process.stdin is not None

@@ -26,12 +26,13 @@ from memory_v2.service.options import ServiceOptions
 from memory_v2.service.parts import Parts
 from memory_v2.service.server import Server
 from memory_v2.settings import S3Settings
+from tests import forks
 
 HOST = "127.0.0.1"
 BASE = "/api/v1/memory"
 
 
-Started = tuple[subprocess.Popen[str], str, str]
+Started = tuple[forks.Popen[str], str, str]
 """A process, its address, and its key if it made one."""
 
 
@@ -99,13 +100,11 @@ def running(
 
 
 @contextmanager
-def program(
-    folder: Path, environment: dict[str, str] | None = None, port: int = 0
-) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+def program(folder: Path, environment: dict[str, str] | None = None, port: int = 0) -> Iterator[Started]:
     """`silica serve` as people start it."""
     command = [sys.executable, "-m", "memory_v2.cli", "serve", "--path", str(folder), "--port", str(port)]
     env = os.environ | (environment or {})
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
+    with forks.Popen[str](command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env) as process:
         assert process.stdout is not None
         said = ""
         while "/search" not in said:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
 import threading
 import time
 import uuid
@@ -19,6 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import forks
 from tests.effort import effort
 from tests.service.conftest import Mark
 from tests.service.own_servers import OwnServer, free_port, own_postgres, own_redis, until
@@ -154,7 +154,7 @@ class Mortal:
     folder: Path
     port: int
     environment: dict[str, str]
-    service: subprocess.Popen[str]
+    service: forks.Popen[str]
     store: OwnServer | None
     stack: ExitStack
 

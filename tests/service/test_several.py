@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import subprocess
 import threading
 import time
 import uuid
@@ -20,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import forks
 from tests.service.conftest import Mark, database
 from tests.service.running import BASE, program
 from tests.service.test_contexts import JSON_PATCH, code
@@ -33,7 +33,7 @@ class Cluster:
 
     folder: Path
     environment: dict[str, str]
-    processes: list[subprocess.Popen[str]]
+    processes: list[forks.Popen[str]]
     addresses: list[str]
     key: str
     stack: ExitStack

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from memory_v2 import Memory
+from tests import forks
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["memory view", "view"])
@@ -24,7 +25,7 @@ def test_the_command_prints_the_address_and_the_link_and_serves(tmp_path: Path, 
     words = ["memory", "--path", str(folder), "view"] if named else ["view"]
     command = [sys.executable, "-m", "memory_v2.cli", *words, "--port", "0", "--json", "--notes", str(tmp_path)]
     environment = {**os.environ, "SILICA_MEMORY_PATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with forks.Popen[str](command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         with httpx.Client(trust_env=False) as client:
@@ -39,5 +40,5 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         command = [sys.executable, "-m", "memory_v2.cli", "memory", "--path", str(tmp_path), "view", "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 2 and "choose another --port" in done.stderr
+        done = forks.run(command)
+    assert done.code == 2 and b"choose another --port" in done.err
