@@ -1,24 +1,13 @@
 from __future__ import annotations
 
-import shutil
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memory_v2.cli import pages, transfer  # noqa: F401 - before a test replaces a method that a verb there names
+from tests.templates import copied_from
 
-from .program import Program
-
-
-@pytest.fixture(scope="session", autouse=True)
-def heeds_ctrl_c() -> Iterator[None]:
-    """The program's processes heed Ctrl-C although whoever runs the tests, in the background say, does not: that one is
-    ignored is inherited."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+from .program import Program, write_twice
 
 
 @pytest.fixture
@@ -45,15 +34,17 @@ def grown(program: Program) -> Program:
 @pytest.fixture
 def written(program: Program) -> Program:
     """The program on a memory of two writes: one to the root, one to `people`."""
-    program.done("write", "Grace writes compilers")
-    program.done("write", "--to", "people", "Ada keeps the books")
+    copied_from(_write, program.home)
     return program
 
 
-@pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _write(home: Path) -> None:
+    write_twice(Program(home, home / "memory"))
+
+
+def _fill(home: Path) -> None:
     """A home with a memory that has pages, an entry, a history, a checkpoint and traces; and with notes."""
-    program = Program(home := tmp_path_factory.mktemp("full"), home / "memory")
+    program = Program(home, home / "memory")
     links = "## Links\n\n- [[projects/silica]] - a memory for agents\n- [[people]]\n"
     program.page("memory", f"# Memory\n\nStarted on 2026-01-05.\n\n{links}")
     program.page("projects/silica", "# Silica\n\n- Silica uses pytest for testing (2026-02-03)\n")
@@ -64,10 +55,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program.done("checkpoint", "create", "one")
     program.done("checkpoint", "export", "one", str(home / "one.jsonl"))
     program.done("write", "--to", "people", "--mode", "append", "Grace writes compilers.")
-    return home
 
 
 @pytest.fixture
-def full(template: Path, tmp_path: Path) -> Program:
-    home = shutil.copytree(template, tmp_path / "home", symlinks=True)
+def full(tmp_path: Path) -> Program:
+    home = copied_from(_fill, tmp_path / "home")
     return Program(home, home / "memory")

@@ -144,6 +144,12 @@ class Program:
         return {str(f.relative_to(self.folder)): f.read_bytes() for f in self.folder.rglob("*.md")}
 
 
+def write_twice(program: Program) -> None:
+    """Two writes: one to the root, one to `people`."""
+    program.done("write", "Grace writes compilers")
+    program.done("write", "--to", "people", "Ada keeps the books")
+
+
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 65_536)

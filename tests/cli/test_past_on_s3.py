@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from memory_v2.cli.app import silica
 from tests.storage.s3_server import ENVIRONMENT, HOST, client, keys, new_bucket, server
 
-from .program import Ended, Program
+from .program import Ended, Program, write_twice
 from .test_failures import assert_sentence
 from .test_past import (  # noqa: F401 - what holds for a folder is tested here again
     newest,
@@ -73,6 +73,12 @@ class ProgramOnS3(Program):
 def program(tmp_path: Path) -> Iterator[ProgramOnS3]:
     with new_bucket() as bucket:
         yield ProgramOnS3(tmp_path, tmp_path / "no such folder", bucket)
+
+
+@pytest.fixture
+def written(program: ProgramOnS3) -> ProgramOnS3:
+    write_twice(program)
+    return program
 
 
 def test_where_nothing_was_done_yet_that_is_said_and_nothing_is_made(program: ProgramOnS3) -> None:

@@ -183,7 +183,7 @@ SCENES = (
 
 def prepared(scene: Scene, folder: Path) -> Path:
     """The folder with the store of a scene in it."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with opened(folder) as memory:
         scene.prepare(memory)
     return folder

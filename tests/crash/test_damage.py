@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.crash.boundaries import Boundary, watched
 from tests.crash.holds import AFTERWARDS, age, leftovers, tree_of, unhurried
 from tests.crash.scenes import NEW, SCENES, THRESHOLD, copied, opened, prepared
 from tests.properties.whole import faults, missing, pages_of, stands, texts_of
+from tests.templates import copied_from
 
 FILES: dict[str, Callable[[Path], object]] = {
     "cut": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
@@ -41,7 +43,13 @@ def nothing_waits() -> Iterator[None]:
 
 
 def scene_named(name: str, folder: Path) -> Path:
-    return prepared(next(scene for scene in SCENES if scene.name == name), folder)
+    return copied_from(_made(name), folder)
+
+
+@cache
+def _made(name: str) -> Callable[[Path], object]:
+    scene = next(scene for scene in SCENES if scene.name == name)
+    return lambda folder: prepared(scene, folder)
 
 
 def interrupted(name: str, folder: Path, when: Callable[[Boundary], bool]) -> Path:

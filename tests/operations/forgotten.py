@@ -11,7 +11,10 @@ from pathlib import Path
 from dulwich.repo import Repo
 
 from memory_v2.memory import Memory
+from memory_v2.storage.local.storage import LocalStorage
+from tests.operations.scenes import offline
 from tests.storage.s3_server import client
+from tests.templates import copied_from
 
 SECRET = "KX-4711-zulu"
 TEXTS: tuple[tuple[str, str], ...] = (
@@ -33,6 +36,17 @@ def filled(memory: Memory) -> Memory:
     memory.search(f"which gate opens with {SECRET}?")
     memory.write("Tomatoes like the sun.", "garden", "append")
     return memory
+
+
+def filled_in(folder: Path) -> Memory:
+    """The same memory in this folder, opened by a process that has not written it."""
+    copied_from(_fill, folder)
+    return offline(storage=LocalStorage(folder))
+
+
+def _fill(folder: Path) -> None:
+    with offline(storage=LocalStorage(folder)) as memory:
+        filled(memory)
 
 
 def places(folder: Path, secret: str = SECRET) -> list[str]:

@@ -32,7 +32,7 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3.history import S3History
 from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.text.redaction import MARKER
-from tests.operations.forgotten import SECRET, filled, objects, places
+from tests.operations.forgotten import SECRET, filled, filled_in, objects, places
 from tests.operations.scenes import body, offline
 from tests.storage.s3_server import HOST, new_bucket, server
 
@@ -282,7 +282,7 @@ def test_two_names_are_forgotten_without_becoming_one_page() -> None:
 
 
 def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Path) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     notes = LocalStorage(tmp_path).state
     with notes.claim("pending/0123456789", is_new=True):
         notes.write("pending/0123456789", json.dumps({"text": SECRET}).encode())
@@ -292,7 +292,7 @@ def test_a_text_that_is_being_written_now_is_not_forgotten_halfway(tmp_path: Pat
 
 
 def test_a_note_that_nobody_can_finish_loses_the_text_only(tmp_path: Path) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     noted = tmp_path / ".metadata" / "pending" / "0123456789.json"
     noted.parent.mkdir()
     noted.write_text(json.dumps({"text": f"the “gate” {SECRET}\nopens", "mode": "of a later version"}))
@@ -302,7 +302,7 @@ def test_a_note_that_nobody_can_finish_loses_the_text_only(tmp_path: Path) -> No
 
 
 def test_what_others_write_meanwhile_is_not_lost(tmp_path: Path) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
 
     def write(name: str) -> None:
         with Memory.open(tmp_path) as other:
@@ -322,7 +322,7 @@ def test_what_others_write_meanwhile_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_files_of_others_and_other_spellings_are_named_and_left_alone(tmp_path: Path) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     (tmp_path / "notes.txt").write_text(SECRET)
     (tmp_path / ".git").mkdir()
     memory.write(f"Once it was {SECRET.lower()}.", "kiln", "append")
@@ -332,7 +332,7 @@ def test_files_of_others_and_other_spellings_are_named_and_left_alone(tmp_path: 
 
 
 def test_other_refs_and_files_of_plain_git_do_not_keep_it(tmp_path: Path) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     git = [
         "git",
         "-c",
@@ -365,7 +365,7 @@ def stopped(*_: object) -> None:
 def test_in_a_folder_what_was_stopped_halfway_is_finished_by_the_next_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     with monkeypatch.context() as patched, pytest.raises(StorageError, match="do not make it again"):
         patched.setattr(git_rewrite, "adopt", stopped)
         memory.forget(SECRET, apply=True)
@@ -401,7 +401,7 @@ def test_in_a_bucket_what_was_stopped_halfway_is_finished_by_the_next_use(
 def test_what_cannot_be_decided_changes_nothing(
     what: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = filled(offline(storage=LocalStorage(tmp_path)))
+    memory = filled_in(tmp_path)
     before, then, traces, told = pages(memory), past(memory), memory.traces(), memory.history()
     with monkeypatch.context() as patched, pytest.raises(StorageError):
         patched.setattr(git_rewrite.GitRewrite, "stage", stopped)
@@ -414,7 +414,7 @@ def test_what_cannot_be_decided_changes_nothing(
 
 def test_notes_of_a_stranger_remove_and_write_nothing_outside(tmp_path: Path) -> None:
     folder, outside = tmp_path / "memory", tmp_path / "outside"
-    memory = filled(offline(storage=LocalStorage(folder)))
+    memory = filled_in(folder)
     outside.mkdir()
     names = [outside / "a.jsonl", outside / ".silica-1.tmp", folder / "garden.md"]
     for file in names[:2]:

@@ -16,6 +16,7 @@ from memory_v2.view.gate import form_secret
 from memory_v2.view.server import HOST, PageServer
 from memory_v2.view.visit import Subject, Visit
 from memory_v2.view.web import Request, Response, fields
+from tests.templates import copied_from
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,24 +49,29 @@ class Page:
 
 def grown(folder: Path) -> Memory:
     """A memory with a tree, sources, an undone change, entries and traces."""
-    memory = Memory.open(folder)
-    memory.write("# Memory\n\nSilica is deployed with `make ship`, never on a Friday. (2026-11-02)\n")
-    memory.write(
-        "# Silica\n\nStaging is at staging.example.org. (2026-10-03)\n\n"
-        "## Testing\n\n- Silica uses pytest\n- and ruff\n",
-        path="projects/silica",
-        source="standup.md",
-        date="2026-10-05",
-    )
-    memory.write(
-        "# People\n\nAda keeps the release notes. See [[projects/silica#testing|how it is tested]].\n", "people"
-    )
-    memory.write("Grace writes compilers.", path="people")
-    memory.undo()
-    memory.entries.capture("The build takes four minutes.", agent="hawk", tags=["ci"], importance=0.9, home="technical")
-    memory.entries.capture("Leeks are planted in March.", agent="shield", confidence=0.4, decay="linear-30d")
-    memory.search("Where is staging?")
-    return memory
+    return Memory.open(copied_from(_grow, folder))
+
+
+def _grow(folder: Path) -> None:
+    with Memory.open(folder) as memory:
+        memory.write("# Memory\n\nSilica is deployed with `make ship`, never on a Friday. (2026-11-02)\n")
+        memory.write(
+            "# Silica\n\nStaging is at staging.example.org. (2026-10-03)\n\n"
+            "## Testing\n\n- Silica uses pytest\n- and ruff\n",
+            path="projects/silica",
+            source="standup.md",
+            date="2026-10-05",
+        )
+        memory.write(
+            "# People\n\nAda keeps the release notes. See [[projects/silica#testing|how it is tested]].\n", "people"
+        )
+        memory.write("Grace writes compilers.", path="people")
+        memory.undo()
+        memory.entries.capture(
+            "The build takes four minutes.", agent="hawk", tags=["ci"], importance=0.9, home="technical"
+        )
+        memory.entries.capture("Leeks are planted in March.", agent="shield", confidence=0.4, decay="linear-30d")
+        memory.search("Where is staging?")
 
 
 @pytest.fixture
