@@ -1,4 +1,4 @@
-"""A new user's path: one command connects every host, each host's own file starts a server that works, and so does a
+"""A new user's path: one command connects every host, what all their files start is a server that works, and so does a
 server over HTTP on the same memory."""
 
 from __future__ import annotations
@@ -54,13 +54,14 @@ async def test_one_command_connects_every_host_to_one_memory(tmp_path: Path) -> 
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
     before = found(tmp_path)
     assert run_module("memory_v2.cli", "memory", "init", "--apply", cwd=tmp_path, env=environment).code == 0
-    for number, server in enumerate(servers(tmp_path)):
-        started = StdioServerParameters(command=server["command"], args=server["args"], env=environment)
+    [(command, *arguments)] = {(server["command"], *server["args"]) for server in servers(tmp_path)}
+    started = StdioServerParameters(command=command, args=arguments, env=environment)
+    for number in range(2):
         async with Client(stdio_client(started), mode="auto") as client:
             await use(client, number)
     with serving(tmp_path / ".silica/memory_v2") as running:
         async with client_of(running) as client:
-            await use(client, number + 1)
+            await use(client, 2)
     settings = json.loads((tmp_path / ".claude/settings.json").read_text("utf-8"))
     hook = settings["hooks"]["SessionStart"][-1]["hooks"][0]["command"]
     began = subprocess.run(hook, input=b"{}", capture_output=True, env=environment, check=True, shell=True)
