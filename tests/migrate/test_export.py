@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.memory import Memory
-from memory_v2.migrate.export import Form, export, exported_data, exported_pages
+from memory_v2.migrate.export import export, exported_data, exported_pages
 from memory_v2.migrate.exported_page import file_text, read_file
 from memory_v2.migrate.formats import scan_paths
 from memory_v2.migrate.ledger import imported_from
@@ -120,18 +120,15 @@ def test_what_was_divided_is_whole_again_after_an_export_and_an_import(text: str
 
 
 @pytest.mark.parametrize("text", HARD.values(), ids=HARD)
-@pytest.mark.parametrize("form", ["folder", "jsonl"])
-def test_hard_texts_keep_their_blocks(form: Form, text: str, tmp_path: Path) -> None:
+def test_hard_texts_are_found_and_keep_their_blocks(text: str, tmp_path: Path) -> None:
     memory, scan = offline(), scan_of(document("hard.md", text), document("hard/below.md", "# Below\n\nMore.\n"))
-    brought(memory, scan)
+    assert verify(memory, scan, brought(memory, scan)).is_complete
     before = contents(next(exported.text for exported in exported_pages(memory)[0] if exported.page.path == "hard"))
-    export(memory, tmp_path / "out", form)
-    if form == "folder":
-        texts = {one.place: one.text for one in read_again(tmp_path / "out").documents}
-    else:
-        lines = (tmp_path / "out").read_text("utf-8").splitlines()
-        texts = {row["path"]: row["text"] for row in map(json.loads, lines)}
-    assert contents(texts["hard"]) == before
+    export(memory, tmp_path / "folder", "folder")
+    documents = {one.place: one.text for one in read_again(tmp_path / "folder").documents}
+    export(memory, tmp_path / "rows", "jsonl")
+    rows = map(json.loads, (tmp_path / "rows").read_text("utf-8").splitlines())
+    assert contents(documents["hard"]) == contents({row["path"]: row["text"] for row in rows}["hard"]) == before
 
 
 @STEADY

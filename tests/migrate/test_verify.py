@@ -21,10 +21,8 @@ from memory_v2.storage.history import Revision
 from memory_v2.text.words import shorten
 from tests.migrate.brought import brought, brought_one, document, last_operation, scan_of
 from tests.operations.scenes import SMALL, call, calls, offline, scripted
-from tests.tree.texts import EXAMPLES
 
 GARDEN = "# Garden\n\nLeeks are planted in March.\n\n## Tools\n\n- a spade\n- a rake\n\n---\n\nThe end.\n"
-HARD = {name: text for name, text in EXAMPLES.items() if text.strip("\ufeff \t\n")}
 LONG = "# Log\n\n" + "".join(f"## Day {n}\n\nOn day {n} the {n}th leek was planted.\n\n" for n in range(200))
 
 
@@ -55,12 +53,6 @@ def test_a_document_that_was_divided_is_found_on_all_its_pages(text: str, pages:
     assert found.is_complete
     assert found.count("there") == found.blocks
     assert len({passage.page for passage in found.passages}) >= pages
-
-
-@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
-def test_hard_texts_are_found(text: str) -> None:
-    memory, scan = offline(), scan_of(document("hard.md", text), document("other.md", GARDEN))
-    assert verified(memory, scan).is_complete
 
 
 def test_a_heading_that_became_a_title_or_was_repeated_is_there() -> None:
