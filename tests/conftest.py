@@ -20,7 +20,7 @@ for name in EFFORTS:
     settings.register_profile(
         name,
         deadline=None,  # how long an example takes depends on the machine
-        max_examples=effort(40, 100),
+        max_examples=effort(25, 100),
         database=None,
         derandomize=name == "quick",  # the same examples every time; a thorough run looks for new ones
         suppress_health_check=list(HealthCheck),

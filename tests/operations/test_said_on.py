@@ -23,6 +23,7 @@ from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.pending import Mode
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS, Calendar
+from tests.effort import effort
 from tests.operations.scenes import call, calls
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -311,7 +312,7 @@ def do(clocked: Clocked, step: str, page: str, other: str) -> None:
             memory.search("fact zebra")
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=effort(20, 40), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=1, max_size=9))
 def test_the_days_of_an_index_kept_up_are_those_of_one_made_anew(steps: list[tuple[str, str, str]]) -> None:
     clocked = Clocked()

@@ -189,7 +189,7 @@ def play(memory: Memory, hand: Hand, names: list[str], do: Do, seed: int) -> Non
         assert undone.undone_by.startswith(memory.history()[0].id), seed
 
 
-@pytest.mark.parametrize("seed", range(effort(12, 1_000)))
+@pytest.mark.parametrize("seed", range(effort(6, 1_000)))
 def test_what_is_typed_stays_whatever_is_done_around_it(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     storage = AttentiveStorage(folder)
@@ -197,7 +197,7 @@ def test_what_is_typed_stays_whatever_is_done_around_it(seed: int, tmp_path: Pat
         play(memory, Hand(folder, random.Random(seed)), list(OPERATIONS), by_python(memory), seed)
 
 
-@pytest.mark.parametrize("seed", range(effort(6, 1_000)))
+@pytest.mark.parametrize("seed", range(effort(3, 1_000)))
 def test_what_is_typed_stays_whatever_is_done_around_it_from_the_shell(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +209,7 @@ def test_what_is_typed_stays_whatever_is_done_around_it_from_the_shell(
         play(memory, Hand(folder, random.Random(seed)), list(SHELL), by_shell(program), seed)
 
 
-@pytest.mark.parametrize("seed", range(effort(6, 1_000)))
+@pytest.mark.parametrize("seed", range(effort(3, 1_000)))
 def test_what_is_typed_stays_whatever_is_done_around_it_over_mcp(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     storage = AttentiveStorage(folder)

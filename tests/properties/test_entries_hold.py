@@ -41,7 +41,7 @@ WORDS = ["ctr", "vertical", "lesson", "task", "deploy", "strategy", "expert", "g
 AGENTS = ("hawk", "raven", "default", "ünï")
 DAYS = ("2026-02-01", "2026-02-02", "2026-02-28", None)
 STEPS = 40
-PLACES = [(place, seed) for place, quick in (("in memory", 3), ("on disk", 1)) for seed in range(effort(quick, 24))]
+PLACES = [(place, seed) for place, quick in (("in memory", 2), ("on disk", 1)) for seed in range(effort(quick, 24))]
 ON_S3 = [pytest.param(("in a bucket", seed), marks=pytest.mark.allow_hosts([HOST])) for seed in range(effort(1, 4))]
 
 
@@ -220,7 +220,7 @@ def test_nothing_is_lost_whatever_is_done_with_entries(storage: MemoryStorage, r
 HEADER = st.text(alphabet="ab:- [](){}&*#!|>'\"\\\n\r\t.,0149éT\u2028\ufeff\udcff?%@`~", max_size=60)
 
 
-@settings(max_examples=effort(300, 20_000))
+@settings(max_examples=effort(100, 20_000))
 @given(HEADER, st.text(max_size=20))
 @example("{}", "")
 @example("{a: b}", "")
@@ -242,7 +242,7 @@ def test_a_header_of_any_kind_is_read_or_told_and_the_text_below_is_kept(header:
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
-@settings(max_examples=effort(60, 2_000), deadline=None)
+@settings(max_examples=effort(30, 2_000), deadline=None)
 @given(
     TEXT,
     st.none() | TEXT,
@@ -267,7 +267,7 @@ def test_what_is_captured_is_read_to_the_letter_or_refused(
     assert read_entry(memory.entries.store.find(entry.id), entry_data(entry)).entry == entry
 
 
-SEEDS = range(effort(3, 40))
+SEEDS = range(effort(2, 40))
 ROUNDS = 5
 HOMES = ("technical", "people", "projects/silica", "alice", "boat/sails")
 

@@ -108,7 +108,7 @@ def met(operations: Iterable[str]) -> list[tuple[str, str, str]]:
     return [
         (operation, shape, (TITLED, UNTITLED)[(n + m) % 2])
         for (n, operation), (m, shape) in pairs
-        if (n + m) % effort(3, 1) == 0
+        if (n + m) % effort(5, 1) == 0
     ]
 
 
@@ -207,7 +207,7 @@ def sources(memory: Memory) -> dict[str, Source]:
     }
 
 
-@settings(max_examples=effort(15, 300))
+@settings(max_examples=effort(8, 300))
 @given(
     st.lists(
         st.tuples(texts(), st.sampled_from(SOURCES), st.sampled_from(MODES), st.booleans()),

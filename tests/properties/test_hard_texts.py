@@ -15,7 +15,7 @@ DATED = 20
 """Lines that are in the memory beforehand: few, so that a text takes a few milliseconds."""
 
 
-@settings(max_examples=effort(40, 500))
+@settings(max_examples=effort(20, 500))
 @given(texts)
 def test_any_text_is_kept_found_and_undone(text: str) -> None:
     assert not trial.problem(text)

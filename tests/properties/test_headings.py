@@ -23,7 +23,7 @@ from tests.effort import effort
 from tests.operations.scenes import SMALL, call, calls
 from tests.properties.whole import clock, faults, pages_of, stands
 
-TRIED = settings(max_examples=effort(20, 300))
+TRIED = settings(max_examples=effort(10, 300))
 NAMES = ["Alice", "Boats", "Carmen", "Deploy", "Garden"]
 WIDE = 1_000_000
 """A threshold that no page here exceeds."""
@@ -183,7 +183,7 @@ def below_heading(text: str) -> str:
     return text.partition("\n\n")[2] if text.startswith("## ") else text
 
 
-@settings(max_examples=effort(6, 100))
+@settings(max_examples=effort(3, 100))
 @given(notes)
 def test_a_split_tears_nothing_that_hangs_together_and_each_line_keeps_its_day(
     shapes: list[tuple[str, str]],

@@ -24,7 +24,7 @@ def played(folder: Path, seed: int, operations: int, is_edited: bool) -> tuple[S
     return session, auditor.audit(session.folder, session.log)
 
 
-@pytest.mark.parametrize("seed", range(effort(3, 80)))
+@pytest.mark.parametrize("seed", range(effort(2, 80)))
 def test_a_hostile_model_takes_nothing_away_and_leaves_nothing_of_its_own(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from memory_v2.tree.path import ROOT, TakenPaths
 from tests.effort import effort
 from tests.properties.whole import clock, faults, missing, pages_of, says, texts_of
 
-TRIED = settings(max_examples=effort(6, 60), stateful_step_count=14)
+TRIED = settings(max_examples=effort(4, 60), stateful_step_count=14)
 INDEX_EVERY = effort(3, 1)
 """The index is compared with a new one after so many steps, which takes longer than the steps do; and at the end."""
 NAMES = ["Alice", "Boat", "Silica", "Deploy", "Garden", "Paris", "Ledger", "Kiln"]

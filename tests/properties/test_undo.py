@@ -22,7 +22,7 @@ from tests.storage.s3_server import HOST, new_bucket, server
 WORDS = ("alice", "boat", "carmen", "deploy", "engine", "ferry", "garden", "harbour", "island", "jetty", "kiln")
 STEPS = 30
 STEPS_ON_S3 = effort(8, 12)
-VOLATILE = [("in memory", seed) for seed in range(effort(3, 24))]
+VOLATILE = [("in memory", seed) for seed in range(effort(2, 24))]
 ON_S3 = [
     pytest.param((place, seed), marks=pytest.mark.allow_hosts([HOST]))
     for place in ("a bucket with versions", "a bucket without")

@@ -189,7 +189,7 @@ def test_words_that_answer_a_when_question_are_seen(text: str) -> None:
     assert looks_temporal(text)
 
 
-@settings(max_examples=effort(200, 1_000))
+@settings(max_examples=effort(100, 1_000))
 @given(st.from_regex(re.compile(_TEMPORAL), fullmatch=True))
 def test_words_for_a_time_are_seen_in_any_form(text: str) -> None:
     assert looks_temporal(text)

@@ -113,7 +113,7 @@ def remove_empty_folders(root: Path) -> None:
             folder.rmdir()
 
 
-@settings(max_examples=effort(40, 2_000))
+@settings(max_examples=effort(20, 2_000))
 @given(st.lists(STEPS, min_size=1, max_size=25))
 def test_any_sequence_of_commands_has_the_answers_of_the_helper(steps: list[Step]) -> None:
     memory = offline()

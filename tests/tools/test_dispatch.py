@@ -408,7 +408,7 @@ CALLS = st.sampled_from(TOOLS).flatmap(
 )
 
 
-@settings(max_examples=effort(60, 2_000))
+@settings(max_examples=effort(30, 2_000))
 @given(st.lists(CALLS, max_size=6))
 def test_no_call_raises_or_breaks_the_tree(made: list[tuple[str, dict[str, Any]]]) -> None:
     memory = offline()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.effort import effort
 
-STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=effort(50, 150))
+STEADY = settings(deadline=None, derandomize=True, database=None, max_examples=effort(25, 150))
 """The same examples on every run, however slow the machine."""
 
 EXAMPLES = {
