@@ -57,9 +57,9 @@ class Reading:
 
     name: str
     value: float
-    bound: Bound = "exact"
+    bound: Literal["exact", "about", "at least"] = "exact"
     unit: str = ""
-    form: Form = "total"
+    form: Literal["total", "increment"] = "total"
     before: float | None = None
 
     @property
