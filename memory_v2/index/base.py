@@ -75,7 +75,7 @@ class Hit:
     speaks_of: str = ""
     """The day or days that it speaks of, if others than `date`: `2026-03-01`, `Mar 2026`."""
     signs: tuple[tuple[str, float], ...] = ()
-    """What added to the score, each sign in words with its points: `("the day asked for", 6.0)`."""
+    """What added to the score, each sign in words with its points: `("the day asked for", 4.0)`."""
     entry: EntryHit | None = None
     """If it is an entry, and no part of a page: the path is that of its file."""
     earlier: bool = False

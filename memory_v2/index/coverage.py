@@ -160,7 +160,7 @@ ALL = 0.7
 """What a text tells at least that is surely an answer. By words, .43 to .84 of the questions with an answer have such a
 text in four sets, and at most .15 of those without one; at .6 a quarter."""
 BEST = 8
-"""Among how many of the best texts the one is that answers. With five, one more question in 40 would be refused; with
+"""How many of the best texts are looked at for an answer. With five, one more question in 40 would be refused; with
 twelve, one absence less in 20 is told."""
 UNKNOWN = 1.5
 """The weight of a word that the memory does not have, relative to the rarest that it has: what is asked for is missing,
@@ -168,8 +168,8 @@ but it may stand there in another word."""
 NAME = 0.5
 """The weight of a name that the memory has, relative to another word as rare: it says about whom, and not what."""
 SMALL, LARGE = 25, 100
-"""From how many places on these two weights come to be so, and are so. A memory of a few lines lacks most words, and a
-name tells its lines apart, so both weights are nearer to 1 there."""
+"""The numbers of places between which these two weights go from 1 to their values: a memory of a few lines lacks most
+words, and a name tells its lines apart."""
 CHANCE = 1.4
 """How many times as much as one of the places must say by chance a text must say to be an answer whatever its share;
 at 1.3 a fifth of the long messages are taken to be answered by the conversations of others, at 1.4 an eighth."""
