@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
-from memory_v2.storage.local import storage as local
+from memory_v2.storage.local import disk
 
 CHANGING: Final = ("chmod", "link", "mkdir", "remove", "rename", "replace", "rmdir", "truncate", "unlink")
 """The functions of `os` that change something under a name."""
@@ -58,7 +58,7 @@ def watched(folder: Path, act: Act) -> Iterator[None]:
             (io, "open", watch.stream),
             (builtins, "open", watch.stream),
             (sqlite3, "connect", watch.connect),
-            (local, "exchange", lambda *_: False),  # as on a disk that cannot: `replace` follows
+            (disk, "exchange", lambda *_: False),  # as on a disk that cannot: `replace` follows
         ):
             stack.enter_context(patch.object(module, name, instead))
         yield
