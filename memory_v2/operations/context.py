@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
@@ -33,7 +33,7 @@ from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import FORGET, History
 from memory_v2.storage.pending import PendingNote
-from memory_v2.text.calendar import Calendar, utc_now
+from memory_v2.text.calendar import Calendar
 from memory_v2.trace.recording import Event, Trace, Traces
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page
@@ -227,25 +227,23 @@ def has_loose_links(page: Page, graph: Graph) -> bool:
 @dataclass(frozen=True)
 class Context:
     """The parts that an operation works with. `model` decides, and `planner` takes over if it fails; `threshold` is the
-    size of a page, in bytes, above which it is split; `timezone` says which day a moment falls on; `operation` is the
-    one that is running; `freshness` tells whether the index is up to date; `follow_edits` replaces lines that
-    quote what an edit by hand has removed, given its revision."""
+    size of a page, in bytes, above which it is split; `calendar` says what day it is, and on which day a moment falls;
+    `operation` is the one that is running; `freshness` tells whether the index is up to date; `follow_edits` replaces
+    lines that quote what an edit by hand has removed, given its revision."""
 
     storage: MemoryStorage
     index: FullTextIndex
     model: Model
     planner: Model
     threshold: int
-    now: Callable[[], datetime] = utc_now
-    timezone: tzinfo = UTC
+    calendar: Calendar
     operation: Operation = field(default_factory=Operation)
     freshness: Freshness = field(default_factory=Freshness)
     follow_edits: Callable[[Context, str], object] = lambda context, edits: None
 
-    @property
-    def calendar(self) -> Calendar:
-        """What day it is, and on which day a moment falls."""
-        return Calendar(self.timezone, self.now)
+    def now(self) -> datetime:
+        """The current moment: of an operation that is running, the one at which it began."""
+        return self.calendar.now()
 
     @property
     def note(self) -> PendingNote:
@@ -284,8 +282,7 @@ def open_context(
         model=decides,
         planner=planner,
         threshold=threshold,
-        now=calendar.now,
-        timezone=calendar.zone,
+        calendar=calendar,
     )
 
 
@@ -340,7 +337,8 @@ class Runner:
         current = Operation(self.limits, trace, id=id)
         with self.running.added(RunningOperation(id, operation, started), current.cancellation):
             trace.began(operation, arguments, started, **setting)
-            return self._recorded(replace(context, now=lambda: started, operation=current), operation, act)
+            calendar = replace(context.calendar, now=lambda: started)
+            return self._recorded(replace(context, calendar=calendar, operation=current), operation, act)
 
     def _recorded(self, context: Context, operation: str, act: Callable[[Context], R]) -> R:
         current, trace, cancellation = context.operation, context.operation.trace, context.operation.cancellation

@@ -13,17 +13,16 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import FILE
 from memory_v2.operations.context import Context, Freshness
 from memory_v2.storage.overlay import OverlayStorage
-from memory_v2.text.calendar import Calendar
 
 
 @contextmanager
 def dry_run(context: Context) -> Iterator[Context]:
     """A context in which operations change nothing: their changes are kept in memory, their index is a copy."""
-    storage, calendar = OverlayStorage(context.storage), Calendar(context.timezone, context.now)
+    storage = OverlayStorage(context.storage)
     with tempfile.TemporaryDirectory(prefix="silica-dry-run-") as folder:
         if cache := context.storage.cache_folder:
             _copy(cache / FILE, Path(folder) / FILE)
-        index = FullTextIndex(storage, Path(folder), storage.history, calendar)
+        index = FullTextIndex(storage, Path(folder), storage.history, context.calendar)
         try:
             yield replace(context, storage=storage, index=index, freshness=Freshness())
         finally:

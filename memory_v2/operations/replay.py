@@ -20,7 +20,6 @@ from memory_v2.operations.context import Context, Freshness
 from memory_v2.settings import Limits
 from memory_v2.storage.history import History, PageChange, Revision
 from memory_v2.storage.overlay import OverlayStorage
-from memory_v2.text.calendar import Calendar
 from memory_v2.trace.recorded import RecordedModel
 from memory_v2.trace.recording import Event, Trace, Traces, digest
 from memory_v2.tree.block import encode
@@ -103,7 +102,7 @@ def _ended(failed: str) -> str:
 def _again(context: Context, trace: Trace, storage: OverlayStorage, past: Past) -> Context:
     first = trace.of("begin")[0]
     started = datetime.fromisoformat(first["started"])
-    calendar = Calendar(context.timezone, lambda: started)
+    calendar = replace(context.calendar, now=lambda: started)
     store = IndexStore(None)
     model: Model = context.planner
     if any(event["model"] != context.planner.name for event in trace.of("ask")):
@@ -122,7 +121,7 @@ def _again(context: Context, trace: Trace, storage: OverlayStorage, past: Past) 
         ),
         model=model,
         threshold=first["threshold"],
-        now=lambda: started,
+        calendar=calendar,
         operation=Operation(replace(Limits(**first["limits"]), seconds=float("inf")), Trace()),
         freshness=Freshness(),
     )

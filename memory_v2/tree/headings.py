@@ -91,7 +91,9 @@ class Outline:
         for number, block in enumerate(self.blocks, 1):
             if number in stays:
                 continue
-            if number > 1 and (_ends_text(block, self.blocks[number - 2]) or is_source_line(block)):
+            # Of many rules the first ends the text before it.
+            is_rule = block.kind == "rule" and self.blocks[number - 2].kind != "rule"
+            if number > 1 and (is_rule or is_source_line(block)):
                 settled[number] = settled[number - 1]
             elif block.kind == "front matter" and number < len(self.blocks):
                 settled[number] = settled[number + 1]
@@ -163,11 +165,6 @@ def noted(blocks: Iterable[Block], repeated: Iterable[str]) -> str:
         return ""
     counts = Counter(digest(block) for block in blocks if block.kind == "heading")
     return " ".join([key for key in repeated if counts[key] == 1][:MAX_NOTED])
-
-
-def _ends_text(block: Block, before: Block) -> bool:
-    """Whether a block is a rule behind another block: of many rules, the first."""
-    return block.kind == "rule" and before.kind != "rule"
 
 
 def _is_heading(block: Block) -> bool:
