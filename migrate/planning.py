@@ -25,7 +25,7 @@ from memory_v2.text.calendar import iso_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import tokens
 from memory_v2.tree.alike import alike
-from memory_v2.tree.block import encode
+from memory_v2.tree.block import encode, readable
 from memory_v2.tree.edit import is_bare, new_blocks, text_of
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, page_source, read_page
@@ -215,7 +215,7 @@ class _Planner:
                 self.memory.is_offline
                 or document.name in connected  # a link leads to a page, so each keeps its own
                 or iso_day(document.place.rpartition("/")[2][:10])  # a log belongs with those of the other days
-                or not _can_be_written(document.text)
+                or readable(document.text) != document.text  # bytes that are not UTF-8 are kept as they are
             ):
                 paged.append(document)
             elif other := same.get(document.name):
@@ -297,15 +297,6 @@ def _is_small(document: SourceDocument) -> bool:
     page."""
     headings = [block for block in new_blocks(document.text) if block.kind == "heading"]
     return len(encode(document.text)) < SMALL and len(headings) < 2
-
-
-def _can_be_written(text: str) -> bool:
-    """Whether a model can be shown a text: one with bytes that are not UTF-8 is kept as it is."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _step(document: SourceDocument, action: str, page: str, reason: str = "", same: str = "") -> Step:

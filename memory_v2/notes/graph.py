@@ -101,11 +101,8 @@ def notes_graph(
     taken = {node.name.casefold() for node in people}
     named = sorted(name for name in _projects(notes) if name.casefold() not in taken)
     projects = [NoteNode(_id("project", name), "project", name) for name in named]
+    nodes = [*files, *people, *projects]
     edges = [*_links(notes, resolver), *_mentions(notes, [*people, *projects], resolver)]
-    return _capped([*files, *people, *projects], edges, most)
-
-
-def _capped(nodes: Sequence[NoteNode], edges: Sequence[NoteEdge], most: int) -> NotesGraph:
     degrees = Counter(end for edge in edges for end in (edge.source, edge.target))
     shown = sorted(nodes, key=lambda node: (-degrees[node.id], node.kind, node.name))[:most]
     ids = {node.id for node in shown}

@@ -89,7 +89,7 @@ def is_goal_or_rate(text: str) -> bool:
 def is_change(text: str) -> bool:
     """Whether a line states that a number has changed, and to what."""
     return _DIGIT.search(text) is not None and any(
-        _known(change.name, is_stated=False) for change in _changes(_plain_numbers(bare(text)))
+        _known(name, is_stated=False) for name, *_ in _changes(_plain_numbers(bare(text)))
     )
 
 
@@ -116,10 +116,10 @@ def _languages(word: str) -> frozenset[str]:
 
 def _all(plain: str, is_stated: bool) -> Iterator[Reading]:
     rest = plain = _CELLS.sub(r"\g<name>: ", plain)
-    for change in _changes(plain):
-        if name := _known(change.name, is_stated):
-            yield _reading(name, change.now, "", change.before)
-            rest = rest.replace(plain[change.start : change.end], " ")
+    for named, now, before, words in _changes(plain):
+        if name := _known(named, is_stated):
+            yield _reading(name, now, "", before)
+            rest = rest.replace(words, " ")
     for found in re.finditer(rf"(?P<name>[^\W\d_][\w ]{{1,30}}?){_SPACE}[:：=]{_SPACE}{_ARROW}", rest):
         if name := _known(found["name"], is_stated):
             yield _reading(name, found, "_last", _number(found, "_first"))
@@ -194,17 +194,8 @@ def _number(found: re.Match[str], which: str) -> float:
     return value * {"k": 1e3, "m": 1e6}.get(found[f"unit{which}"] or "", 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    name: str
-    now: re.Match[str]
-    before: float | None
-    start: int
-    end: int
-
-
-def _changes(plain: str) -> Iterator[_Change]:
-    """`karma rose to 35 (from 26)`, `karma 35 (was 26)`."""
+def _changes(plain: str) -> Iterator[tuple[str, re.Match[str], float | None, str]]:
+    """The name, the number now and before, and all that says so: `karma rose to 35 (from 26)`, `karma 35 (was 26)`."""
     for now in re.finditer(_VALUE.format(""), plain):
         ahead = re.split(r"[.,;(){}|]", plain[max(0, now.start() - REACH) : now.start()])[-1]
         words = re.findall(r"[^\W\d_][\w-]*", ahead)
@@ -219,7 +210,7 @@ def _changes(plain: str) -> Iterator[_Change]:
         if words[:start] and (start < len(words) or was):
             before = _number(was, "_before") if was else None
             end = was.end() if was else now.end()
-            yield _Change(" ".join(words[:start][-3:]), now, before, now.start() - len(ahead), end)
+            yield " ".join(words[:start][-3:]), now, before, plain[now.start() - len(ahead) : end]
 
 
 @cache

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from memory_v2.collector import uncollected
 from memory_v2.files.decoding import decode_text
@@ -24,6 +24,7 @@ from memory_v2.notes.measures import readings
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
 from memory_v2.text.calendar import DAY, named_day
+from memory_v2.text.dates import Span
 from memory_v2.text.days import heading_day, own_day
 from memory_v2.text.words import normal, plain, sentences, shorten, words
 from memory_v2.tree.block import (
@@ -36,9 +37,6 @@ from memory_v2.tree.block import (
     split_lines,
 )
 from memory_v2.tree.front_matter import read_front_matter
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 LONGEST_LEAD = 160
 """How long a line may be that introduces others, in characters."""
@@ -127,17 +125,14 @@ def read_units(text: str) -> Iterator[Heading | Unit]:
         elif kind in ("fence", "code_block"):
             yield _unit(reader, "code", "".join(lines[start:end]).rstrip("\r\n"), start, end)
         elif kind == "inline" and before == "heading_open" and tokens[place - 1].markup != "-":
-            yield _heading(lines, tokens[place - 1])
+            first, last = tokens[place - 1].map or (0, 0)
+            words = Block("".join(lines[first:last]), "heading", 1).words
+            yield Heading(readable(words), int(tokens[place - 1].tag[1]), first)
         elif kind == "inline" and before in ("paragraph_open", "heading_open"):
             yield from _units(reader, "paragraph", start, end)
         if kind not in ("paragraph_open", "inline", "bullet_list_open", "ordered_list_open", "table_open"):
             reader.lead = ""
         before = kind
-
-
-def _heading(lines: Sequence[str], token: Token) -> Heading:
-    start, end = token.map or (0, 0)
-    return Heading(readable(Block("".join(lines[start:end]), "heading", 1).words), int(token.tag[1]), start)
 
 
 def _units(reader: _Reader, kind: Kind, start: int, end: int) -> Iterator[Unit]:
@@ -260,11 +255,12 @@ def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterat
         if isinstance(part, Heading):
             above = [*(one for one in above if one.level < part.level), part]
             headings = tuple(one.words for one in above if one.words)
-            in_section = next(filter(None, (_only_day(one.words) for one in reversed(above))), None)
+            in_section = next(filter(None, (_day(heading_day(one.words)) for one in reversed(above))), None)
             continue
         if not WORD.search(part.text):
             continue
-        day = _own_day(part)
+        is_short = part.kind != "code" and len(part.text) <= LONGEST_DATED
+        day = _day(own_day(part.text)) if is_short else None
         if day:
             own[part.start] = day
         held = next((own[unit.start] for unit in reversed(part.above) if unit.start in own), None)
@@ -279,16 +275,9 @@ def _items(name: str, parts: Sequence[Heading | Unit], by_file: Dated) -> Iterat
         yield Item(number, part.kind, part.text, part.start + 1, part.end, headings, part.leads, *dated, part.is_done)
 
 
-def _own_day(unit: Unit) -> date | None:
-    if unit.kind == "code" or len(unit.text) > LONGEST_DATED:
-        return None
-    found = own_day(unit.text)
-    return found.start if found and found.granularity == "day" else None
-
-
-def _only_day(words: str) -> date | None:
-    found = heading_day(words)
-    return found.start if found and found.granularity == "day" else None
+def _day(span: Span | None) -> date | None:
+    """The day that a span of time is; `None` if it is none, or longer."""
+    return span.start if span and span.granularity == "day" else None
 
 
 MAX_SUMMARY = 120

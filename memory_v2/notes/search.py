@@ -160,11 +160,12 @@ class Places:
         names = self._names(part)
         texts = [self._lines(name) for name in names]
         matching = matches(pattern, ["\n".join(lines) for lines in texts], limit * SPARE)
-        found = [_line(names[number], line + 1, texts[number][line]) for number, line in matching]
+        lines = ((page_of(names[number]), line + 1, texts[number][line]) for number, line in matching)
+        found = [SearchResult(page, text, 1.0, "", (at, at), None, ()) for page, at, text in lines]
         visible, hidden = _visible(self._places(found, part, len(found)), part, limit)
-        lines = NoteHits(self._with_lines((place for _, place in visible[:limit]), around))
-        lines.answered, lines.hidden, lines.files = bool(lines), hidden, len(names)
-        return lines
+        hits = NoteHits(self._with_lines((place for _, place in visible[:limit]), around))
+        hits.answered, hits.hidden, hits.files = bool(hits), hidden, len(names)
+        return hits
 
     def _names(self, part: NoteFilter) -> list[str]:
         names = sorted(filter(part.has_file, self.folder.cache.hashes()))
@@ -296,7 +297,3 @@ def _hit(result: SearchResult) -> Hit:
         result.section,
         result.context,
     )
-
-
-def _line(name: str, number: int, text: str) -> SearchResult:
-    return SearchResult(page_of(name), text, 1.0, "", (number, number), None, ())
