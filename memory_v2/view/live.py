@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from itertools import islice
 
 from memory_v2.errors import StorageError
@@ -57,15 +56,6 @@ class Changes:
             "pages": pages[:MOST_NEWS],
         }
         return f"event: change\ndata: {json.dumps(data)}\n\n".encode()
-
-
-def stream_of(changes: Changes, is_over: Callable[[], bool], sleep: Callable[[float], object]) -> Iterator[bytes]:
-    """The events until it `is_over`."""
-    yield GREETING
-    while not is_over():
-        sleep(LOOK_SECONDS)
-        if events := changes.look():
-            yield events
 
 
 def revisions_since(memory: Memory, head: str) -> list[Revision]:

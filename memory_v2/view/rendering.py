@@ -69,7 +69,6 @@ def _environment() -> Environment:
         "diff_lines": diff_lines,
         "age": age,
         "moment": moment,
-        "day_of": day_of,
         "page_name": page_name,
         "entry_id": entry_id,
     }
@@ -116,11 +115,6 @@ def age(when: datetime, now: datetime) -> str:
 def moment(when: datetime, calendar: Calendar) -> str:
     """A time in the zone of the memory: `2026-02-03 14:05`."""
     return f"{when.astimezone(calendar.zone):%Y-%m-%d %H:%M}"
-
-
-def day_of(when: datetime, calendar: Calendar) -> date:
-    """The day of a moment in the zone of the memory."""
-    return calendar.day(when)
 
 
 def day_name(day: date, today: date) -> str:

@@ -14,7 +14,7 @@ from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting, SilicaError
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
-from memory_v2.view.live import Changes, stream_of
+from memory_v2.view.live import GREETING, LOOK_SECONDS, Changes
 from memory_v2.view.visit import Subject, Visit
 from memory_v2.view.web import Request, Response, fields
 
@@ -83,15 +83,20 @@ class PageServer(ThreadingHTTPServer):
             if not self.streams.acquire(blocking=False):
                 return  # the browser asks again later
             try:
-                yield from stream_of(Changes(self.subject.memory), self.is_over.is_set, self._wait)
+                changes = Changes(self.subject.memory)
+                yield GREETING
+                while not self.is_over.is_set():
+                    self._wait()
+                    if news := changes.look():
+                        yield news
             finally:
                 self.streams.release()
 
         return Response(events(), kind="text/event-stream")
 
-    def _wait(self, seconds: float) -> None:
+    def _wait(self) -> None:
         """Meanwhile, somebody has the page open: edits by hand are looked for, so that no view waits for that."""
-        self.is_over.wait(seconds)
+        self.is_over.wait(LOOK_SECONDS)
         with self._watching, suppress(SilicaError):  # whoever opens a view learns why
             if not self.is_over.is_set():
                 self.subject.memory.watch()

@@ -11,6 +11,7 @@ import pytest
 
 from memory_v2 import Memory
 from memory_v2.view import live
+from memory_v2.view import server as page_server
 from memory_v2.view.app import POLICY
 from memory_v2.view.server import MOST_STREAMS, PageServer
 
@@ -150,7 +151,8 @@ def test_a_change_of_somebody_else_is_told_as_it_happens(
 def test_streams_end_with_their_readers(
     server: PageServer, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "LOOK_SECONDS", 0.01)
+    for module in (live, page_server):
+        monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(live, "BEAT_SECONDS", 0.02)
     for _ in range(2 * MOST_STREAMS):
         with browser.stream("GET", "/live") as events:
