@@ -1,16 +1,21 @@
-"""How many requests a key may make in a minute."""
+"""How much a key may use: requests in a minute, and the bytes of its tenant, which are not summed up for each write."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+
+from memory_v2.service.store import Transaction
 
 WINDOW = 60.0
 """Seconds; a window begins with the first request in it."""
 MOST_WINDOWS = 50_000
 """Keys and addresses that one process counts for; after that, the one that came first is forgotten."""
+BELIEVED_SECONDS = 1.0
+"""How long a sum is believed, in seconds: what other processes write in that time may go over a quota."""
+MOST_TENANTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +27,8 @@ class Taken:
     reset: float
 
 
-class Limiter(Protocol):
-    """Counts requests. It never admits more than `limit` in a window, over all processes that share it."""
-
-    async def take(self, key: str, limit: int) -> Taken: ...
-
-
 class LimiterInMemory:
-    """For one process."""
+    """Counts the requests of one process: never more than `limit` are admitted in a window."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -57,3 +56,25 @@ class LimiterInMemory:
         if started + WINDOW <= now:
             started, count = now, 0
         return Taken(count < limit, limit - count, started + WINDOW - now)
+
+
+class Space:
+    """The last sum of each tenant, with what this process has written since; nobody is refused by it."""
+
+    def __init__(self) -> None:
+        self._measured: dict[str, tuple[float, int]] = {}
+
+    def suffices(self, transaction: Transaction, limit: int) -> bool:
+        """Whether it is known that what the transaction has written is within the limit."""
+        at, used = self._measured.get(transaction.tenant, (0.0, limit))
+        used += transaction.written
+        self._measured[transaction.tenant] = at, used
+        return used <= limit and time.monotonic() - at < BELIEVED_SECONDS
+
+    def measure(self, transaction: Transaction) -> int:
+        """The bytes that the tenant has now."""
+        used = transaction.used_bytes()
+        if len(self._measured) >= MOST_TENANTS:
+            self._measured.clear()
+        self._measured[transaction.tenant] = time.monotonic(), used
+        return used

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from memory_v2.service.cache import Cache, StampsInMemory
 from memory_v2.service.feed import Feed
 from memory_v2.service.keys import Keys
-from memory_v2.service.limits import Limiter, LimiterInMemory
+from memory_v2.service.limits import LimiterInMemory, Space
 from memory_v2.service.memories import Memories
 from memory_v2.service.observing import Metrics, RequestLog
 from memory_v2.service.options import ServiceOptions
 from memory_v2.service.redis_tier import RedisTier
-from memory_v2.service.space import Space
 from memory_v2.service.store import Store
 from memory_v2.service.tracing import Tracing, tracing_from
 
@@ -29,7 +28,7 @@ class Parts:
     memories: Memories
     keys: Keys
     cache: Cache
-    limiter: Limiter
+    limiter: LimiterInMemory | RedisTier
     feed: Feed
     metrics: Metrics
     log: RequestLog
@@ -47,13 +46,11 @@ class Parts:
         store = Store(options.database_url, now)
         feed = Feed(store, metrics)
         store.on_commit = feed.wake
-        limiter: Limiter = LimiterInMemory(now)
         namespace = f"silica:{store.epoch}"  # which is known from here on, without asking
         redis = RedisTier(options.redis, namespace) if options.redis else None
-        cache = Cache(redis or StampsInMemory(), now)
+        cache, limiter = Cache(redis or StampsInMemory(), now), redis or LimiterInMemory(now)
         if redis:
-            redis.on_connect = cache.clear
-            store.immediate, limiter = redis.immediate, redis
+            redis.on_connect, store.immediate = cache.clear, redis.immediate
         memories = Memories(options.folder, options.model, options.s3)
         return cls(store, memories, Keys(store), cache, limiter, feed, metrics, RequestLog(), redis, tracing_from())
 

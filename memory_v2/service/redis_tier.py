@@ -72,7 +72,7 @@ class RedisTier:
         return ImmediateInRedis(transaction, self.client, self.namespace, self._me)
 
     async def take(self, key: str, limit: int) -> Taken:
-        """Counts a request: the `Limiter` of all processes, by the clock of Redis."""
+        """Counts a request: the limit is that of all processes, by the clock of Redis."""
         window = int(WINDOW * 1000)
         count, left = await self._count(keys=[f"{self.namespace}:requests:{key}"], args=[window])
         return Taken(count <= limit, max(0, limit - count), left / 1000)
