@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,17 +63,27 @@ def own_redis() -> Iterator[tuple[OwnServer, str]]:
 @contextmanager
 def own_postgres() -> Iterator[tuple[OwnServer, str]]:
     """A PostgreSQL as it is installed, and its address."""
-    initdb, program, port = binary("initdb"), binary("postgres"), free_port()
+    program, port = binary("postgres"), free_port()
     user = POSTGRES_USER if os.geteuid() == 0 else None  # it refuses to run as root
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
+        subprocess.run(["cp", "-a", Path(_new_cluster(user).name) / "data", data], check=True)
         if user:
             shutil.chown(folder, user)
-        command = [initdb, "-D", str(data), "-U", POSTGRES_USER, "-A", "trust", "-E", "UTF8", "--no-sync"]
-        subprocess.run(command, check=True, user=user, stdout=subprocess.DEVNULL)
         started = [program, "-D", str(data), "-h", HOST, "-p", str(port), "-k", folder]
         with _kept(OwnServer(started, port, user)) as server:
             yield server, f"postgresql://{POSTGRES_USER}@{HOST}:{port}/postgres"
+
+
+@cache
+def _new_cluster(user: str | None) -> tempfile.TemporaryDirectory[str]:
+    """A folder with the `data` of a PostgreSQL that was never started."""
+    made = tempfile.TemporaryDirectory()
+    if user:
+        shutil.chown(made.name, user)
+    command = [binary("initdb"), "-D", f"{made.name}/data", "-U", POSTGRES_USER, "-A", "trust", "-E", "UTF8"]
+    subprocess.run([*command, "--no-sync"], check=True, user=user, stdout=subprocess.DEVNULL)
+    return made
 
 
 @contextmanager
