@@ -83,24 +83,6 @@ def start_on_terminal(
     return lambda: started.wait_or_kill(TIMEOUT)
 
 
-def run(
-    command: Sequence[str],
-    input: bytes | None = None,  # noqa: A002 - as `subprocess.run` calls it
-    cwd: Path | None = None,
-    env: Mapping[str, str] | None = None,
-) -> Done:
-    """What `subprocess.run` does with pipes, for a command of `Popen`."""
-    with Popen[bytes](
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, env=env
-    ) as process:
-        try:
-            out, err = process.communicate(input, TIMEOUT)
-        except BaseException:
-            process.kill()
-            raise
-    return Done(process.returncode, out, err)
-
-
 class Popen(subprocess.Popen[AnyStr]):
     """A process as `subprocess.Popen` starts it, for the commands `python -m module …` and `python -c code …`."""
 

@@ -160,15 +160,15 @@ def test_a_program_gets_the_address_as_a_document(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["address"].endswith("/mcp")
         process.terminate()
-    done = forks.run(started(tmp_path, "--json"), env=environment())
+    done = forks.run_module(*started(tmp_path, "--json")[2:], env=environment())
     assert done.code == 2
     assert "--http" in json.loads(done.out)["error"]["message"]
 
 
 def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
     with socket.create_server((HOST, 0)) as taken:
-        command = started(tmp_path, "--http", "--port", str(taken.getsockname()[1]))
-        done = forks.run(command, env=environment())
+        port = str(taken.getsockname()[1])
+        done = forks.run_module(*started(tmp_path, "--http", "--port", port)[2:], env=environment())
     assert done.code == 2
     assert b"--port" in done.err
 

@@ -100,7 +100,7 @@ def test_a_server_that_is_stopped_files_the_text_first(tmp_path: Path, by: signa
 
 def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
     lines = b"this is no message\n" + json.dumps(INITIALIZE).encode() + b"\n"
-    done = forks.run(started(tmp_path), lines, env=environment())
+    done = forks.run_module(*started(tmp_path)[2:], stdin=lines, env=environment())
     (answer,) = [json.loads(line) for line in done.out.splitlines()]
     assert answer["result"]["serverInfo"]["name"] == "silica-memory"
     assert answer["result"]["protocolVersion"] == "2025-06-18"
@@ -111,8 +111,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(tmp_path: Path) -> None:
 def test_a_write_that_is_under_way_when_the_host_leaves_is_finished(tmp_path: Path, way: str) -> None:
     Memory.open(tmp_path).write("# Garden\n\nTwo beds.", "garden")
     lines = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, WRITE))
-    command = started(tmp_path, "--decide", way)
-    forks.run(command, lines.encode(), env=environment())
+    forks.run_module(*started(tmp_path, "--decide", way)[2:], stdin=lines.encode(), env=environment())
     folder = Memory.open(tmp_path)
     assert not folder.storage.state.names(PENDING)
     assert "Leeks" in "".join(pages(folder).values())

@@ -39,6 +39,5 @@ def test_the_command_prints_the_address_and_the_link_and_serves(tmp_path: Path, 
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "memory_v2.cli", "memory", "--path", str(tmp_path), "view", "--port", port]
-        done = forks.run(command)
+        done = forks.run_module("memory_v2.cli", "memory", "--path", str(tmp_path), "view", "--port", port)
     assert done.code == 2 and b"choose another --port" in done.err
