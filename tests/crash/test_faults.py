@@ -16,7 +16,7 @@ from tests.crash.holds import expected, judged, unhurried
 from tests.crash.scenes import MOMENT, NEW, SCENES, THRESHOLD, Scene, copied, prepared
 from tests.effort import effort
 
-FIRST, STEP = effort(43, 31), effort(61, 31)
+STEP = effort(43, 31)
 
 STORAGE = 4
 """The exit code of a storage that failed."""
@@ -33,7 +33,7 @@ def nothing_waits() -> Iterator[None]:
 )  # dulwich writes again, from a destructor
 @pytest.mark.parametrize(("number", "scene"), list(enumerate(SCENES)), ids=map(str, SCENES))
 def test_what_a_disk_fails_is_done_or_not_done_as_it_was_told(number: int, scene: Scene) -> None:
-    for tally in run_scene(scene.name, 1 + 7 * number % FIRST, STEP):
+    for tally in run_scene(scene.name, 1 + 7 * number % STEP, STEP):
         assert not tally.problems, f"{tally.way}: " + "\n".join(tally.problems)
         assert tally.faults > 0
 

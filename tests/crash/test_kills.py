@@ -10,10 +10,10 @@ from tests.crash.resumed import run_killed
 from tests.crash.scenes import SCENES, Scene
 from tests.effort import effort
 
-STEP = effort(41, 19)
+STEP = effort(29, 19)
 """So many boundaries lie between two kills. Each operation begins with another one."""
 RECOVERY_STEP = 41
-BY_CHANCE = effort(8, 100)
+BY_CHANCE = effort(12, 100)
 NOTHING_TO_RECOVER = ("packing the history",)
 """What changes no page has nothing in its middle that the next use would finish."""
 
@@ -40,7 +40,7 @@ def test_what_is_killed_and_run_again_gives_the_pages_of_a_run_that_nobody_kille
     assert run_killed(name, effort(4, 60)) == []
 
 
-KILLS = effort(10, 200)
+KILLS = effort(15, 200)
 PROCESSES, CAPTURES = effort(4, 8), effort(12, 250)
 
 
