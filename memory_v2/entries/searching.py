@@ -176,7 +176,7 @@ class Recall:
     def _found(self, one: Ranked, file: File) -> Hit:
         hit = self._hit(file, one.score, one.place.first_line, one.place.text, one.found_by)
         assert hit.date is not None
-        return replace(hit, speaks_of=speaks_of(one.place.text, one.said, hit.date), signs=one.signs)
+        return replace(hit, speaks_of=speaks_of(one.place.text, one.said, hit.date), signs=one.signs, near=one.near)
 
     def _hit(self, file: File, answers: float, first_line: int, text: str, found_by: str) -> Hit:
         """A hit for a text of an entry that answers so well."""

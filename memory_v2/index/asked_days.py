@@ -16,6 +16,8 @@ ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first
 """The condition that a passage falls on one of the days `asked`, of which no two overlap."""
 
 _MOST_YEARS = 60
+_MONTH = 30
+"""How many days after its first one a month ends, at most."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,22 @@ class Days:
                 merged.append((first, last))
         return merged
 
+    @cached_property
+    def longest(self) -> int:
+        """How many days after its first one the longest span ends."""
+        return max((last - first for first, last in self.spans), default=0)
+
     def include(self, since: int | None, until: int | None) -> bool:
-        """Whether any day from `since` to `until` is one of these."""
-        if since is None or until is None:
+        """Whether any day from `since` to `until` is one of these. A time that is longer than a month, and longer than
+        all that is asked for, is not: what is said of a year is not said of its July."""
+        if since is None or until is None or until - since > max(_MONTH, self.longest):
             return False
         before = bisect_right(self.merged, until, key=lambda span: span[0])
         return before > 0 and since <= self.merged[before - 1][1]
 
     def named(self, since: int | None, until: int | None) -> tuple[int, int] | None:
         """The first span, as the question names them, that has a day from `since` to `until`."""
-        if since is None or until is None:
+        if since is None or until is None or not self.include(since, until):
             return None
         return next((span for span in self.spans if since <= span[1] and span[0] <= until), None)
 

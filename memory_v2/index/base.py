@@ -80,6 +80,8 @@ class Hit:
     """If it is an entry, and no part of a page: the path is that of its file."""
     earlier: bool = False
     """Whether the first hit is a newer version of it."""
+    near: float = 0.0
+    """How near in meaning it is to the query, as a cosine; 0 if nobody knows."""
 
 
 class EntrySearch(Protocol):

@@ -475,7 +475,7 @@ def read_hits(tables: sqlite3.Connection, ranked: Sequence[Ranked]) -> list[Hit]
         day, headings = day_said(one.said.day), tuple(json.loads(place.section))
         about = speaks_of(text, one.said, day)
         hit = Hit(path, block, *lines, text, one.score, day, headings, one.found_by, about, one.signs)
-        hits.append(replace(hit, earlier=True) if one.earlier else hit)
+        hits.append(replace(hit, earlier=one.earlier, near=one.near))
     return hits
 
 

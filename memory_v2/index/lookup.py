@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from memory_v2.index.places import (
     passages_and_pages,
     read_places,
 )
-from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above
+from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above, rarity
 from memory_v2.index.terms import Question
 from memory_v2.text.calendar import Calendar
 from memory_v2.tree.block import Block
@@ -98,6 +99,12 @@ class LookupResult:
     """The other pages to which each of the best places links."""
     related: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What places have instead of each term."""
+
+    def known_share(self, question: Question) -> float:
+        """Which part of the question's words any place has, by weight; one that none has is as rare as can be."""
+        known = math.fsum(rarity(count, self.facts.count) for count in self.frequency.values())
+        unknown = len({*question.words}.difference(self.words.values())) * rarity(0.5, self.facts.count)
+        return known / (known + unknown) if known else 0.0
 
 
 def read_facts(tables: sqlite3.Connection, kind: Kind = PAGES) -> Facts:

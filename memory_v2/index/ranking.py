@@ -38,6 +38,8 @@ class Ranked:
     """What added to the score before it was mapped to that range: each sign in words, with its points."""
     earlier: bool = False
     """Whether the first place is a newer version of it."""
+    near: float = 0.0
+    """How near in meaning it is to the question, as a cosine; 0 if nobody knows."""
 
 
 def rank(
@@ -71,6 +73,7 @@ def rank(
             said[candidate.place.id],
             tuple((name, round(each, 2)) for name, each in points.items() if each),
             candidate.place.id in earlier,
+            candidate.cosine or 0.0,
         )
         for score, points, candidate in scored[:limit]
     ]
@@ -82,7 +85,7 @@ def answering(
     """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
     cosines = semantic.cosines(found.places.values()) if semantic else None
     every = candidates(question, found, is_title=weights.TITLE in by, cosines=cosines)
-    scale = _Scale.of(every)
+    scale = _Scale.of(every, found.known_share(question))
     for candidate in every:
         if candidate.answers:
             yield candidate, _signals(question, found, candidate, scale)
@@ -95,18 +98,19 @@ class _Scale:
     best: Sequence[float]
     """The best score of each kind."""
     part: float
-    """How much words count. Beside meaning they count for as much of the question as one place has of it in words: of
-    a question that is asked in quite other words, a stray word says little."""
+    """How much words count. Beside meaning they count for as much of the question as one place has of it in words, of
+    those too that no place has: of a question that is asked in quite other words, a stray word says little."""
     average: float
     nearest: float
     """How near in meaning the places are, as cosines: on average, and the nearest of them."""
 
     @classmethod
-    def of(cls, every: Sequence[Candidate]) -> _Scale:
-        """The scale for these places."""
+    def of(cls, every: Sequence[Candidate], known_share: float) -> _Scale:
+        """The scale for these places; `known_share` is the part of the question's words that any place has."""
         best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
         if known := [candidate.cosine for candidate in every if candidate.cosine is not None]:
-            return cls(best, max(candidate.words.told for candidate in every), fmean(known), max(known))
+            part = known_share * max(candidate.words.told for candidate in every)
+            return cls(best, part, fmean(known), max(known))
         return cls(best, 1.0, 0.0, 0.0)
 
     def meaning(self, cosine: float | None) -> float:

@@ -33,7 +33,7 @@ AS_LONG = 3
 """How many times as long as the first place a version is at most that does not say that something has changed: a table
 or a block of code has many words."""
 
-ALIKE, FURTHER, UNLIKE = 0.6, 0.1, 0.2
+ALIKE, FURTHER, UNLIKE = 0.55, 0.1, 0.2
 """As cosines: how near a later place is at least to the first one if it is a version of it by its meaning, and how much
 further from the question it may be; and below what it is none, whatever its words."""
 

@@ -149,6 +149,10 @@ def _has(days: Span | PartialDate, day: date) -> bool:
     return days.matches(Span(day, day)) if isinstance(days, PartialDate) else days.start <= day <= days.end
 
 
+NEAR = 0.25
+"""How near in meaning, as a cosine, a place is at least that may be an answer whatever its words."""
+
+
 def with_confidence(
     found: Sequence[SearchResult], query: str, index: FullTextIndex, with_entries: bool = False
 ) -> list[SearchResult]:
@@ -169,8 +173,8 @@ def verdict(
     with_entries: bool = False,
 ) -> Verdict:
     """Whether one of the best results or places is an answer: surely if it tells almost all of what is asked for;
-    perhaps if it tells enough of it, or of one of the questions that are asked at once. Places count
-    too, as a few results only may be asked for; entries that are past do not. What is of a day is an answer to a
+    perhaps if it tells enough of it, or of one of the questions that are asked at once, or is near in meaning. Places
+    count too, as a few results only may be asked for; entries that are past do not. What is of a day is an answer to a
     question that asks for it alone."""
     days = question_dates(query)
     if days and asks_for_days_alone(query) and any(is_of(days, place) for place in places):
@@ -183,7 +187,8 @@ def verdict(
     best, *of_each = (max(index.told(asked, texts, with_entries), default=0.0) for asked in asked_at_once(query))
     if max(best, min(of_each, default=0.0)) >= ALL:
         return "answered"
-    return "perhaps" if max(best, *of_each, 0.0) >= FLOOR else "no"
+    is_near = any(place.near >= NEAR for place in places)
+    return "perhaps" if is_near or max(best, *of_each, 0.0) >= FLOOR else "no"
 
 
 def _told(path: str, section: Iterable[str], text: str) -> str:

@@ -14,7 +14,6 @@ from typing import IO
 
 import pytest
 
-from tests import forks
 from tests.house.test_import import HEAVY, running
 from tests.migrate.folder import write_files
 from tests.notes.folder import hashes, settled
@@ -309,10 +308,10 @@ def test_a_watch_goes_on_when_a_name_is_no_text_and_when_the_folder_is_replaced(
 
 
 @contextmanager
-def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[forks.Popen[str]]:
+def watch(program: Program, folder: Path, environment: dict[str, str], *args: str) -> Iterator[subprocess.Popen[str]]:
     command = [*PROGRAM, "notes", "watch", str(folder), "--interval", "0.1", *args]
     env = program.environment({"XDG_CACHE_HOME": str(program.home / "cache"), **environment})
-    process = forks.Popen[str](command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    process = subprocess.Popen[str](command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
     try:
         yield process
     finally:

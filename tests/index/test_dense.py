@@ -249,6 +249,23 @@ def test_search_goes_by_meaning_wherever_the_extra_is_installed_and_is_replayed_
     assert Memory.open(tmp_path, dense=False).replay().agrees
 
 
+@pytest.mark.usefixtures("installed_senses")
+def test_what_is_near_in_meaning_may_be_an_answer_whatever_its_words(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    memory.write(PAGES["memory"])
+    asked = "Which felines live here?"
+    assert memory.search(asked).verdict == "perhaps"
+    assert Memory.open(tmp_path, dense=False).search(asked).verdict == "no"
+
+
+def test_words_count_little_if_most_of_what_is_asked_for_is_nowhere(senses: Senses) -> None:
+    facts = (
+        "# Memory\n\n- The concert went well.\n- Cats sleep.\n- The barn is red.\n- A fence was built.\n- Rain fell.\n"
+    )
+    index = FullTextIndex(storage_of({"memory": facts}), None, dense=Dense(senses))
+    assert first(index, "Which concert hall plans a dinner for felines tomorrow evening?") == "- Cats sleep."
+
+
 def test_nothing_of_it_is_loaded_where_it_is_off(tmp_path: Path) -> None:
     Memory.open(tmp_path).write("The deploy runs on Fridays.")
     run = (
