@@ -81,7 +81,7 @@ class Hit:
     earlier: bool = False
     """Whether the first hit is a newer version of it."""
     near: float = 0.0
-    """How near in meaning it is to the query, as a cosine; 0 if nobody knows."""
+    """How near in meaning it is to the query, as a cosine; 0 if that is not known."""
 
 
 class EntrySearch(Protocol):

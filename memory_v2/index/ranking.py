@@ -39,7 +39,7 @@ class Ranked:
     earlier: bool = False
     """Whether the first place is a newer version of it."""
     near: float = 0.0
-    """How near in meaning it is to the question, as a cosine; 0 if nobody knows."""
+    """How near in meaning it is to the question, as a cosine; 0 if that is not known."""
 
 
 def rank(
@@ -115,7 +115,7 @@ class _Scale:
 
     def meaning(self, cosine: float | None) -> float:
         """How near in meaning a place is: 1 if it is the nearest, 0 if it is as near as all are on average, or if
-        nobody knows. How large the cosines are depends on how a question is asked."""
+        that is not known. How large the cosines are depends on how a question is asked."""
         if cosine is None or self.nearest == self.average:
             return 0.0
         return (cosine - self.average) / (self.nearest - self.average)
