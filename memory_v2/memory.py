@@ -386,9 +386,8 @@ class Memory:
     ) -> list[PastOperation]:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
         The first one is what `undo` takes back, unless it is an undo. Raises `PageNotFound` for one that never was."""
-        self._engine.recovery.attempt()  # what is picked up would finish, untold, what was interrupted
         with suppress(StorageError):  # a read-only disk must not stop readers
-            self._engine.store.pick_up_last()
+            self.entries.pick_up_last()
         return self._engine.run(operations.history.history, path)
 
     def show(self, revision: Annotated[str, "The operation's id, or its beginning."]) -> tuple[PastOperation, Change]:

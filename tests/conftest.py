@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import ssl
 import sys
 from collections.abc import Iterator
@@ -28,6 +29,12 @@ for name in EFFORTS:
         report_multiple_bugs=False,
     )
 settings.load_profile(EFFORT)
+
+
+def pytest_configure() -> None:
+    """Programs under test can be stopped with Ctrl-C, also if the tests run in the background, where it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

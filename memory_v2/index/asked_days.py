@@ -25,6 +25,8 @@ class Days:
     """Spans of days as ordinals, first and last, in the order in which the question names them."""
 
     spans: tuple[tuple[int, int], ...]
+    of_any_year: bool = False
+    """Whether the question names a day or a month without a year."""
 
     @cached_property
     def merged(self) -> list[tuple[int, int]]:
@@ -37,15 +39,10 @@ class Days:
                 merged.append((first, last))
         return merged
 
-    @cached_property
-    def longest(self) -> int:
-        """How many days after its first one the longest span ends."""
-        return max((last - first for first, last in self.spans), default=0)
-
     def include(self, since: int | None, until: int | None) -> bool:
-        """Whether any day from `since` to `until` is one of these. A time that is longer than a month, and longer than
-        all that is asked for, is not: what is said of a year is not said of its July."""
-        if since is None or until is None or until - since > max(_MONTH, self.longest):
+        """Whether any day from `since` to `until` is one of these; if the year is not said, a time longer than a month
+        is not: what is said of 2028 is not said of July."""
+        if since is None or until is None or (self.of_any_year and until - since > _MONTH):
             return False
         before = bisect_right(self.merged, until, key=lambda span: span[0])
         return before > 0 and since <= self.merged[before - 1][1]
@@ -65,8 +62,9 @@ class Days:
 
 def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate], kind: Kind = PAGES) -> Days:
     """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
-    years = _years(tables, kind) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
-    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))))
+    of_any_year = any(isinstance(asked, PartialDate) for asked in dates)
+    years = _years(tables, kind) if of_any_year else range(0)
+    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))), of_any_year)
 
 
 def _years(tables: sqlite3.Connection, kind: Kind) -> range:
