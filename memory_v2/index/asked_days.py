@@ -39,10 +39,10 @@ class Days:
                 merged.append((first, last))
         return merged
 
-    def include(self, since: int | None, until: int | None) -> bool:
+    def include(self, since: int | None, until: int | None, vaguely: bool = False) -> bool:
         """Whether any day from `since` to `until` is one of these; if the year is not said, a time longer than a month
-        is not: what is said of 2028 is not said of July."""
-        if since is None or until is None or (self.of_any_year and until - since > _MONTH):
+        is so only `vaguely`: what is said of 2028 is not said of July."""
+        if since is None or until is None or (self.of_any_year and until - since > _MONTH and not vaguely):
             return False
         before = bisect_right(self.merged, until, key=lambda span: span[0])
         return before > 0 and since <= self.merged[before - 1][1]
