@@ -141,6 +141,7 @@ def _signals(
     yield weights.NAMED, candidate.named
     yield weights.TAKES_PART, place.page in found.voiced or (candidate.named and not candidate.is_talk)
     yield weights.DAY, candidate.day
+    yield weights.TIME, bool(question.when and place.temporal)
     yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
     yield weights.STATEMENT, scale.meaning(candidate.cosine)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
-from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
 from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, stopwords, synonyms
 from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
@@ -235,6 +235,7 @@ class Question:
     quoted: tuple[str, ...] = ()
     whole: str = ""
     dates: tuple[Span | PartialDate, ...] = ()
+    when: bool = False
     past: bool = False
     """Whether it asks for what was so before."""
     proper: frozenset[str] = frozenset()
@@ -299,6 +300,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
+        asks_when(query),
         says_one_of(past(), stored(terms(query))),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),

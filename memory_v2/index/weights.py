@@ -19,6 +19,7 @@ LINKED = "what links to its page"
 NAMED = "a name that is asked for"
 TAKES_PART = "a page of that person"
 DAY = "the day asked for"
+TIME = "words of time"
 ASKS = "a question itself"
 PERSON = "said to an assistant"
 PHRASE = "the query to the letter"
@@ -37,6 +38,7 @@ QUESTION: Final[Mapping[str, float]] = {
     LINKED: 10.0,
     NAMED: 2.0,
     DAY: 4.0,
+    TIME: 2.0,
     ASKS: -1.3,
     PERSON: 3.0,
     PHRASE: 2.0,
@@ -55,6 +57,7 @@ BELONGS: Final[Mapping[str, float]] = {
     NAMED: 2.0,
     TAKES_PART: 3.5,
     DAY: 6.0,
+    TIME: 2.5,
     PHRASE: 2.0,
 }
 """For the places that a new text may belong to."""
