@@ -149,6 +149,12 @@ class Engine:
         with self._in_own_name():
             return operation(parts, *args, **kwargs)
 
+    def pick_up_last(self) -> None:
+        """Brings what was captured last into the history, after what was interrupted, which else would be finished
+        untold. Raises `StorageError`."""
+        self.recovery.attempt()
+        self.store.pick_up_last()
+
     def _in_own_name(self) -> AbstractContextManager[None]:
         """The history names the agent of the settings with what is done inside, if it has a name of its own."""
         return asked_by(self.agent if self.agent != DEFAULT_AGENT else "")

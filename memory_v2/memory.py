@@ -387,7 +387,7 @@ class Memory:
         """Lists past operations, newest first, edits by hand included; with `path`, only those that changed that page.
         The first one is what `undo` takes back, unless it is an undo. Raises `PageNotFound` for one that never was."""
         with suppress(StorageError):  # a read-only disk must not stop readers
-            self.entries.pick_up_last()
+            self._engine.pick_up_last()
         return self._engine.run(operations.history.history, path)
 
     def show(self, revision: Annotated[str, "The operation's id, or its beginning."]) -> tuple[PastOperation, Change]:

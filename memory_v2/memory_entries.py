@@ -224,11 +224,6 @@ class Entries:
         self._engine.recovery.attempt()
         return self.store.pick_up()
 
-    def pick_up_last(self) -> None:
-        """Brings each capture of the last second into the history, in a revision of its own. Raises `StorageError`."""
-        self._engine.recovery.attempt()  # else it would be finished untold
-        self.store.pick_up_last()
-
     def close(self) -> None:
         """Closes its files; the next use opens them again."""
         self.store.close()

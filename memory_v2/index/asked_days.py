@@ -16,8 +16,8 @@ ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first
 """The condition that a passage falls on one of the days `asked`, of which no two overlap."""
 
 _MOST_YEARS = 60
-_MONTH = 30
-"""How many days after its first one a month ends, at most."""
+_YEAR = 364
+"""How many days after its first one a year ends, at least."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Days:
         return merged
 
     def include(self, since: int | None, until: int | None, vaguely: bool = False) -> bool:
-        """Whether any day from `since` to `until` is one of these; if the year is not said, a time longer than a month
-        is so only `vaguely`: what is said of 2028 is not said of July."""
-        if since is None or until is None or (self.of_any_year and until - since > _MONTH and not vaguely):
+        """Whether any day from `since` to `until` is one of these; if the year is not said, a whole year or more is so
+        only `vaguely`: what is said of 2028 is not said of July."""
+        if since is None or until is None or (self.of_any_year and until - since >= _YEAR and not vaguely):
             return False
         before = bisect_right(self.merged, until, key=lambda span: span[0])
         return before > 0 and since <= self.merged[before - 1][1]
