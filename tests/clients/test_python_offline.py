@@ -145,6 +145,6 @@ def test_a_folder_is_private_and_holds_no_key(the_stage: Stage, tmp_path: Path) 
         client.create_entry({"n": 1})
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert {path.parent.name for path in files} == {"cache", "outbox"}
-    secret = the_stage.key.rpartition("_")[2]
+    secret = the_stage.key.split("_", 2)[2]  # which may have such a line in it
     assert all(secret not in path.read_text("utf-8") for path in files)
     assert all(path.stat().st_mode & 0o077 == 0 for path in [*files, folder])
