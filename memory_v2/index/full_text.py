@@ -232,9 +232,8 @@ class FullTextIndex:
     def recall(
         self, query: str, limit: int = 10, *, within: Collection[str] | None = None, entries: EntrySearch | None = None
     ) -> list[Hit]:
-        """As `search`, with `entries` among the pages; and by meaning too where that is installed, if the question is
-        in Latin script: the model knows no other. What was not encoded yet is encoded first, as far as there is time
-        for it; the rest is found by words."""
+        """As `search`, with `entries` among the pages; and by meaning too where that is installed. What was not encoded
+        yet is encoded first, as far as there is time for it; the rest is found by words."""
         meaning = self._meaning() if query.strip() else None
         if meaning:
             self._encode(meaning, time.monotonic() + WAITED)
