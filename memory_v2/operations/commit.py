@@ -93,7 +93,7 @@ def commit(
     history, note = context.storage.history, context.note
     with context.storage.lock(), ExitStack() as storing:
 
-        def check() -> None:
+        def begin_storing() -> None:
             note.expect_unfinished(history)
             if _changes_the_tree(draft, pages):
                 _check_meanwhile(draft, pages, may_be_out_of_reach)
@@ -104,7 +104,7 @@ def commit(
         before = {path: stored.data if (stored := draft.read[path]) else None for path in pages}
         changes = [PageChange(path, before[path], page.data if page else None) for path, page in pages.items()]
         made = Change((*changes, *draft.beside), revision or revision_of(context, pages))
-        change = context.storage.commit(made, check)
+        change = context.storage.commit(made, begin_storing)
         is_quick = context.model is context.planner  # it divides what is large at once
         _index(context, pages, change, large if is_quick else ())
     note.after_change(change.paths, large)

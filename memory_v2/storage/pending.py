@@ -87,7 +87,7 @@ class PendingNote:
                 self._save(pending)
                 yield
             except BaseException as error:
-                if isinstance(self.held, PendingWrite) and not self._is_settled(pending, history):
+                if isinstance(self.held, PendingWrite) and not self._settle(pending, history):
                     raise StorageError(
                         f"{error}; the text is noted, and will be written when the memory is next used: "
                         "do not write it again"
@@ -193,9 +193,9 @@ class PendingNote:
         except SilicaError:
             return False
 
-    def _is_settled(self, pending: PendingWrite, history: History) -> bool:
-        """Whether the text of a write that failed is in the history, or its note is gone: nothing happens to it later
-        that the error does not say."""
+    def _settle(self, pending: PendingWrite, history: History) -> bool:
+        """Removes the note of a write that failed, unless its text is in the history. Returns whether one of the two is
+        so: then nothing happens to the text later that the error does not say."""
         try:
             return recorded_since(history, self.operation, pending.head) is not None or self.clear()
         except StorageError as error:
