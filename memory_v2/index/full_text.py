@@ -18,7 +18,7 @@ from memory_v2.errors import SilicaError, Unreadable
 from memory_v2.index.asked_days import known_days
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.coverage import NO_TERMS, EntryTerms, told
-from memory_v2.index.dense.chosen import Dense
+from memory_v2.index.dense.chosen import MANY, WAITED, Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
 from memory_v2.index.line_dates import LineDates, Past, day_said, days_in, read_said, said_in, speaks_of
 from memory_v2.index.lookup import Facts, LookupResult, SemanticScores, joined, look_up, read_facts
@@ -58,10 +58,6 @@ Paths: TypeAlias = Collection[str]
 
 logger = logging.getLogger(__name__)
 
-WAITED = 2.0
-"""How long a search encodes what has no vector yet, in seconds, at most."""
-MANY = 50
-"""From how many changed pages on their texts are encoded at once, with progress, and not by the next searches."""
 WIDER = 3
 """How many more places are ranked than are asked for where entries are: some are left out, or weigh less than they
 say."""
@@ -235,17 +231,20 @@ class FullTextIndex:
         """As `search`, with `entries` among the pages; and by meaning too where that is installed. What was not encoded
         yet is encoded first, as far as there is time for it; the rest is found by words."""
         meaning = self._meaning() if query.strip() else None
-        if meaning:
-            self._encode(meaning, time.monotonic() + WAITED)
+        if self._dense and meaning:
+            self._dense.lacks_vectors = not self._encode(meaning, time.monotonic() + WAITED)
         return self._ranked(query, limit, within, QUESTION, entries=entries, meaning=meaning)
 
     def _meaning(self) -> Meaning | None:
         return self._dense.meaning(self._store) if self._dense else None
 
-    def _encode(self, meaning: Meaning, until: float = inf) -> None:
-        """Encodes what has no vector yet, until the clock `time.monotonic` shows so much."""
-        while time.monotonic() < until and (texts := self._ask(meaning.lacking, list[str], with_entries=False)):
+    def _encode(self, meaning: Meaning, until: float = inf) -> bool:
+        """Encodes what has no vector yet, until the clock `time.monotonic` shows so much; returns whether all has."""
+        while texts := self._ask(meaning.lacking, list[str], with_entries=False):
+            if time.monotonic() >= until:
+                return False
             meaning.encode(texts, until)
+        return True
 
     def _with_entries(
         self,
@@ -312,8 +311,8 @@ class FullTextIndex:
 
     @property
     def not_by_meaning(self) -> str:
-        """Why `recall` goes by words only although meaning was chosen, and what to do; else empty."""
-        return self._dense.problem if self._dense else ""
+        """Why `recall` goes by words, at least in part, although meaning was chosen, and what to do; else empty."""
+        return self._dense.not_by_meaning if self._dense else ""
 
     def told(self, query: str, texts: Sequence[tuple[str, date | None]], with_entries: bool = False) -> list[float]:
         """How much of what a question asks for each text, said on that day, tells, from 0 to 1."""

@@ -176,6 +176,10 @@ def test_a_search_does_not_wait_for_more_than_it_may(
     index = FullTextIndex(storage_of(PAGES), tmp_path, dense=Dense(senses))
     assert first(index, "Who keeps a parrot?") == "- Anna keeps two cats and a parrot."
     assert senses.encoded == ["Who keeps a parrot?"]
+    assert "found by words only" in index.not_by_meaning
+    monkeypatch.undo()
+    index.recall("Who keeps a parrot?")
+    assert not index.not_by_meaning
 
 
 def test_what_is_written_is_encoded_then_once_the_model_is_loaded(senses: Senses, tmp_path: Path) -> None:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+WAITED = 2.0
+"""How long a search encodes what has no vector yet, in seconds, at most."""
+MANY = 50
+"""From how many changed pages on their texts are encoded at once, with progress, and not by the next searches."""
+
 
 class Dense:
     """Search by meaning, as chosen for one memory."""
@@ -29,6 +34,8 @@ class Dense:
         self._sentences: Callable[[str], Sequence[float]] | None = None
         self.problem = ""
         """Why what is installed cannot be used, and what to do; else empty."""
+        self.lacks_vectors = False
+        """Whether the last search had no time to encode all texts."""
 
     @property
     def is_installed(self) -> bool:
@@ -39,6 +46,13 @@ class Dense:
     def is_loaded(self) -> bool:
         """Whether the model is in memory."""
         return self._loaded is not None
+
+    @property
+    def not_by_meaning(self) -> str:
+        """Why texts are found by words only, all of them or some, and what to do; else empty."""
+        if self.lacks_vectors:
+            return "some texts are found by words only: each search encodes what has no vector yet for two seconds"
+        return self.problem
 
     def meaning(self, store: IndexStore) -> Meaning | None:
         """What compares meanings, and keeps vectors in this store; `None` if it is not installed, or,
