@@ -96,6 +96,7 @@ def play(folder: Path, model: Model) -> Iterator[tuple[Memory, Trace]]:
         threshold=SMALL,
         limits=PATIENT,
         now=lambda: BEGAN + timedelta(minutes=next(minutes)),
+        dense=False,  # what is shown is then the same everywhere
     )
     with memory:
         for text, path in NOTES:

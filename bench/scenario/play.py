@@ -67,9 +67,13 @@ class Continued:
 
 def play(folder: Path, model: Model, threshold: int, kept: Path | None) -> Iterator[Step]:
     """The operations in order. The traces go to the folder `kept`, each as soon as it is complete; an operation that a
-    model did not decide is not kept, so that the play can be continued there."""
+    model did not decide is not kept, so that the play can be continued there. Search goes by words, whatever is
+    installed: what is shown is then the same everywhere."""
     clock = _Clock()
-    with Memory(LocalStorage(folder), model, threshold=threshold, limits=PATIENT, now=clock, traces=1_000) as memory:
+    memory = Memory(
+        LocalStorage(folder), model, threshold=threshold, limits=PATIENT, now=clock, traces=1_000, dense=False
+    )
+    with memory:
         everything: tuple[Text | Question, ...] = (*TEXTS, *QUESTIONS)
         for asked in everything:
             clock.set(asked.day if isinstance(asked, Text) else ASKED)

@@ -16,6 +16,8 @@ ON_A_DAY = "since <= (SELECT last FROM asked WHERE first <= until ORDER BY first
 """The condition that a passage falls on one of the days `asked`, of which no two overlap."""
 
 _MOST_YEARS = 60
+_YEAR = 364
+"""How many days after its first one a year ends, at least."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Days:
     """Spans of days as ordinals, first and last, in the order in which the question names them."""
 
     spans: tuple[tuple[int, int], ...]
+    of_any_year: bool = False
+    """Whether the question names a day or a month without a year."""
 
     @cached_property
     def merged(self) -> list[tuple[int, int]]:
@@ -35,16 +39,17 @@ class Days:
                 merged.append((first, last))
         return merged
 
-    def include(self, since: int | None, until: int | None) -> bool:
-        """Whether any day from `since` to `until` is one of these."""
-        if since is None or until is None:
+    def include(self, since: int | None, until: int | None, vaguely: bool = False) -> bool:
+        """Whether any day from `since` to `until` is one of these; if the year is not said, a whole year or more is so
+        only `vaguely`: what is said of 2028 is not said of July."""
+        if since is None or until is None or (self.of_any_year and until - since >= _YEAR and not vaguely):
             return False
         before = bisect_right(self.merged, until, key=lambda span: span[0])
         return before > 0 and since <= self.merged[before - 1][1]
 
     def named(self, since: int | None, until: int | None) -> tuple[int, int] | None:
         """The first span, as the question names them, that has a day from `since` to `until`."""
-        if since is None or until is None:
+        if since is None or until is None or not self.include(since, until):
             return None
         return next((span for span in self.spans if since <= span[1] and span[0] <= until), None)
 
@@ -57,8 +62,9 @@ class Days:
 
 def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate], kind: Kind = PAGES) -> Days:
     """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
-    years = _years(tables, kind) if any(isinstance(asked, PartialDate) for asked in dates) else range(0)
-    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))))
+    of_any_year = any(isinstance(asked, PartialDate) for asked in dates)
+    years = _years(tables, kind) if of_any_year else range(0)
+    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))), of_any_year)
 
 
 def _years(tables: sqlite3.Connection, kind: Kind) -> range:

@@ -90,7 +90,7 @@ def _candidate(
     else:
         named = any(f" {term} " in place.own or f" {term} " in place.context for term in found.name_terms)
     title = _title_asked(question, found, place) if is_title else _NO_TITLE
-    on_day = found.days.include(place.since, place.until)
+    on_day = found.days.include(place.since, place.until, vaguely=not is_title)
     return Candidate(place, windows.standing(place), on_day, named, *title, cosine)
 
 

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from memory_v2.text.calendar import named_day
-from memory_v2.text.dates import Span, find_dates, leading_date, looks_temporal, may_have_year, named_span
+from memory_v2.text.dates import Span, find_dates, leading_date, may_have_year, named_span
 from memory_v2.text.days import heading_day, last_date, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.text.words import normal, sentences
@@ -119,7 +119,6 @@ class Passage:
     """The days that it names as those on which it was said: its own, those of its headings, that of its source."""
     line: int | None = None
     """The id of its line, if it is a part of one: the history knows by ids when lines were written."""
-    temporal: bool = False
     question: bool = False
 
 
@@ -305,7 +304,7 @@ def _pieces(line: str) -> Iterator[str]:
 
 def _described(part: Passage) -> Passage:
     """The passage with the days that it names, and whether it asks."""
-    own, part.date, part.temporal = days_in(part.text, part.speaker is not None)
+    own, part.date = days_in(part.text, part.speaker is not None)
     if own:
         part.named = (named_by(own), *part.named)
     part.question = "?" in part.text or "？" in part.text
@@ -313,12 +312,9 @@ def _described(part: Passage) -> Passage:
 
 
 @lru_cache(KEPT)
-def days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None, bool]:
-    """The day of a text, the days that it speaks of, and whether it looks as if it were about a time."""
-    is_temporal = looks_temporal(text)
-    if not may_have_year(text):
-        return None, None, is_temporal
-    return own_day(text, is_said), _own_date(text, is_said), is_temporal
+def days_in(text: str, is_said: bool) -> tuple[Span | None, Span | None]:
+    """The day of a text, and the days that it speaks of."""
+    return (own_day(text, is_said), _own_date(text, is_said)) if may_have_year(text) else (None, None)
 
 
 def _own_date(text: str, is_said: bool) -> Span | None:

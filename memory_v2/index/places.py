@@ -78,7 +78,6 @@ class StoredPassage(NamedTuple):
     speaker: str | None
     since: int | None
     until: int | None
-    temporal: int
     question: int
     length: int
     """The number of its own terms."""

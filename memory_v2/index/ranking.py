@@ -1,15 +1,17 @@
 """Ranking the places that may answer a question.
 
 A place is scored together with the text around it, but returned alone. Its score is the sum of its signals, each with
-one weight (`index.weights`), in whatever kind of text it stands.
+one weight (`index.weights`), in whatever kind of text it stands. If no time is asked for, later ones get a little more.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import fmean
+from typing import TypeAlias
 
 from memory_v2.index import weights
 from memory_v2.index.candidates import Candidate, candidates
@@ -17,13 +19,17 @@ from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
 from memory_v2.index.places import StoredPassage
 from memory_v2.index.terms import Question, flattened
-from memory_v2.index.versions import COMPARED, versions_of_first
+from memory_v2.index.versions import COMPARED, asks_for_now, versions_of_first
 from memory_v2.index.weights import QUESTION
 from memory_v2.text.dates import Span, covers
 from memory_v2.text.speakers import is_asked
 
 _HALF = 5.0
 """The points of a place whose score is one half."""
+
+
+_Scored: TypeAlias = tuple[float, dict[str, float], Candidate]
+"""The points of a place, by signal too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def rank(
 ) -> list[Ranked]:
     """The best candidates that answer the question at all, best first. `semantic` tells how near they are in meaning;
     then those that share no word with the question may answer too."""
-    scored = []
+    scored: list[_Scored] = []
     for candidate, told in answering(question, found, by, semantic):
         points = {name: by[name] * value for name, value in told if name in by}
         scored.append((sum(points.values()), points, candidate))
@@ -59,6 +65,8 @@ def rank(
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
+    if by is QUESTION and scored and asks_for_now(question, scored[0][2]):
+        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said), key=lambda row: -row[0])
     best_first = [candidate for _, _, candidate in scored]
     newest, *others = versions_of_first(question, found, best_first, said, semantic) if by is QUESTION else [0]
     earlier = {best_first[rank].place.id for rank in others}
@@ -79,13 +87,22 @@ def rank(
     ]
 
 
+def _with_recency(best: Sequence[_Scored], said: Mapping[int, PassageDate]) -> Iterator[_Scored]:
+    """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own."""
+    days = sorted({said[candidate.place.id].day for _, _, candidate in best[:COMPARED]})
+    for score, points, candidate in best:
+        earlier = min(bisect_left(days, said[candidate.place.id].day), len(days) - 1)
+        added = weights.SAID_LATELY * earlier / max(len(days) - 1, 1)
+        yield score + added, {**points, weights.LATELY: added}, candidate
+
+
 def answering(
     question: Question, found: LookupResult, by: Mapping[str, float], semantic: SemanticScores | None
 ) -> Iterator[tuple[Candidate, Iterable[tuple[str, float]]]]:
     """The candidates that answer the question at all, in their order, each with its signals, not weighed yet."""
     cosines = semantic.cosines(found.places.values()) if semantic else None
     every = candidates(question, found, is_title=weights.TITLE in by, cosines=cosines)
-    scale = _Scale.of(every, found.known_share(question))
+    scale = _Scale.of(every, question, found)
     for candidate in every:
         if candidate.answers:
             yield candidate, _signals(question, found, candidate, scale)
@@ -105,11 +122,11 @@ class _Scale:
     """How near in meaning the places are, as cosines: on average, and the nearest of them."""
 
     @classmethod
-    def of(cls, every: Sequence[Candidate], known_share: float) -> _Scale:
-        """The scale for these places; `known_share` is the part of the question's words that any place has."""
+    def of(cls, every: Sequence[Candidate], question: Question, found: LookupResult) -> _Scale:
+        """The scale for these places."""
         best = [max(scores) or 1.0 for scores in zip(*(candidate.words.scores for candidate in every), strict=True)]
         if known := [candidate.cosine for candidate in every if candidate.cosine is not None]:
-            part = known_share * max(candidate.words.told for candidate in every)
+            part = found.known_share(question) * max(candidate.words.told for candidate in every)
             return cls(best, part, fmean(known), max(known))
         return cls(best, 1.0, 0.0, 0.0)
 
@@ -140,8 +157,7 @@ def _signals(
     yield weights.LINKED, candidate.linked
     yield weights.NAMED, candidate.named
     yield weights.TAKES_PART, place.page in found.voiced or (candidate.named and not candidate.is_talk)
-    yield weights.DAY, candidate.day
-    yield weights.TIME, bool(question.when and place.temporal)
+    yield weights.DAY, candidate.day * (1 + candidate.words.told) / 2
     yield weights.ASKS, bool(candidate.is_talk and place.question)
     yield weights.PERSON, is_asked(place.text)
     yield weights.STATEMENT, scale.meaning(candidate.cosine)

@@ -216,7 +216,6 @@ def _passage_row(passage: Passage, context: str, spelled: Sequence[str], digest:
         speaker=passage.speaker,
         since=passage.date.start.toordinal() if passage.date else None,
         until=passage.date.end.toordinal() if passage.date else None,
-        temporal=int(passage.temporal),
         question=int(passage.question),
         length=max(len(spelled) - len(camel_parts(passage.text)), 0),
         text=passage.text,
@@ -257,7 +256,7 @@ def _entry_passages(found: ParsedEntry) -> tuple[PassageRow, ...]:
     if len(encode(body)) > LINE_BYTES:
         return _cut_entry(found, above, named)
     [spelled] = terms_of([body])
-    own_day, spoken_of, is_temporal = days_in(body, False)
+    own_day, spoken_of = days_in(body, False)
     days = spoken_of or own_day or Span(found.day, found.day)
     place = StoredPassage(
         id=0,
@@ -269,7 +268,6 @@ def _entry_passages(found: ParsedEntry) -> tuple[PassageRow, ...]:
         speaker=None,
         since=days.start.toordinal(),
         until=days.end.toordinal(),
-        temporal=int(is_temporal),
         question=int("?" in body or "？" in body),
         length=len(spelled) - len(camel_parts(body)),
         text=body,

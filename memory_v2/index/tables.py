@@ -26,7 +26,7 @@ from memory_v2.index.postings import ROW_BITS, term_rows
 from memory_v2.index.rows import STORED, Known, PageRows, Row
 from memory_v2.index.terms import EVERYTHING
 
-VERSION = 15
+VERSION = 16
 """The version of the tables. Raise it when the same pages would give other tables: older files are then rebuilt."""
 
 PAGE_BITS = 28 - SLOT_BITS - ROW_BITS

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
-from memory_v2.text.dates import PartialDate, Span, asks_when, question_dates
+from memory_v2.text.dates import PartialDate, Span, question_dates
 from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, stopwords, synonyms
 from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
@@ -172,6 +172,11 @@ def says_one_of(phrases: frozenset[str], own: str) -> bool:
     return any(phrase in own for phrase in _in_terms(phrases, is_latin(own)))
 
 
+def says_as_written(phrases: frozenset[str], text: str) -> bool:
+    """Whether one of these phrases is in a text in this form: `maintenance` has the stem of the French `maintenant`."""
+    return _written(phrases).search(text) is not None
+
+
 def is_empty(term: str) -> bool:
     """Whether a term is a function word, or a single Chinese character or a pair with one of the grammar."""
     if has_cjk(term):
@@ -187,6 +192,12 @@ def stored(found: Iterable[str]) -> str:
 @cache
 def _function_words() -> frozenset[str]:
     return frozenset().union(*terms_of(stopwords()))
+
+
+@cache
+def _written(phrases: frozenset[str]) -> re.Pattern[str]:
+    ends = {phrase: "" if has_cjk(phrase) else r"\b" for phrase in sorted(phrases)}
+    return re.compile("|".join(f"{end}{re.escape(phrase)}{end}" for phrase, end in ends.items()), re.I)
 
 
 @cache
@@ -235,7 +246,6 @@ class Question:
     quoted: tuple[str, ...] = ()
     whole: str = ""
     dates: tuple[Span | PartialDate, ...] = ()
-    when: bool = False
     past: bool = False
     """Whether it asks for what was so before."""
     proper: frozenset[str] = frozenset()
@@ -300,7 +310,6 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
-        asks_when(query),
         says_one_of(past(), stored(terms(query))),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),

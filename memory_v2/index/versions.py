@@ -16,22 +16,21 @@ from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
 from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import rarity
-from memory_v2.index.terms import Question, is_empty, says_one_of
+from memory_v2.index.terms import Question, is_empty, says_as_written, says_one_of
 from memory_v2.text.lists import present, replacing
 
 COMPARED = 10
 """Among how many of the best places a newer version of the first one is looked for."""
 ENOUGH, ENOUGH_BELOW = 1.5, 1.75
 """The sum of signs from which on a later place is a version of the first one; and one that is as old, further down."""
-LEAST = 0.2
+LEAST = 0.25
 """The share of its content, or of that of the first place, that both have at least."""
 SAYS_CHANGE = 0.92
 """It says that something takes the place of something else, or that it speaks of the present."""
 AS_MUCH = 0.2
 """It has all that the first place has of the question."""
 AS_LONG = 3
-"""How many times as long as the first place a version is at most that does not say that something has changed: a table
-or a block of code has many words."""
+"""How many times as long as the first place a version is at most: a table or a letter has many words."""
 
 ALIKE, FURTHER, UNLIKE = 0.55, 0.1, 0.2
 """As cosines: how near a later place is at least to the first one if it is a version of it by its meaning, and how much
@@ -50,7 +49,7 @@ def versions_of_first(
     """The ranks, from 0, of the newest version of the first of the `best` places and then of the earlier ones; that of
     the first alone if there is no newer one. Who asks for what was so before, for a day or for a title wants none, and
     in a conversation what is alike replaces nothing."""
-    if not best or question.past or question.dates or best[0].is_talk or best[0].titled:
+    if not best or not asks_for_now(question, best[0]):
         return [0]
     first, versions = best[0], [0]
     for rank, other in enumerate(best[1:COMPARED], 1):
@@ -74,6 +73,12 @@ def versions_of_first(
     return versions
 
 
+def asks_for_now(question: Question, first: Candidate) -> bool:
+    """Whether what was said lately counts more: not if what was so before is asked for, a day or a title,
+    nor in a conversation."""
+    return not (question.past or question.dates or first.is_talk or first.titled)
+
+
 def _is_later(place: StoredPassage, than: StoredPassage, said: Mapping[int, PassageDate]) -> bool:
     """Whether a place was said on a later day, written later, or has a higher number in a list."""
     return _age(place, said) > _age(than, said)
@@ -94,10 +99,11 @@ def _speaks_for_it(
     names = asked & question.proper if asked - question.proper else set()
     if not both or not both >= names:
         return 0.0
-    own = later.place.own
-    changes = is_later and (says_one_of(replacing(), own) or says_one_of(present(), own))
+    if later.place.length > AS_LONG * first.place.length:
+        return 0.0
+    changes = is_later and (says_one_of(replacing(), later.place.own) or says_as_written(present(), later.place.text))
     content, other = _content(first.place), _content(later.place)
-    if not changes and (content <= other or later.place.length > AS_LONG * first.place.length):
+    if not changes and content <= other:
         return 0.0
     alike = len(content & other) / max(min(len(content), len(other)), 1)
     if alike < LEAST:

@@ -19,7 +19,8 @@ LINKED = "what links to its page"
 NAMED = "a name that is asked for"
 TAKES_PART = "a page of that person"
 DAY = "the day asked for"
-TIME = "words of time"
+AFTERWARDS = "after the day asked for"
+LATELY = "how lately it was said"
 ASKS = "a question itself"
 PERSON = "said to an assistant"
 PHRASE = "the query to the letter"
@@ -38,7 +39,6 @@ QUESTION: Final[Mapping[str, float]] = {
     LINKED: 10.0,
     NAMED: 2.0,
     DAY: 4.0,
-    TIME: 2.0,
     ASKS: -1.3,
     PERSON: 3.0,
     PHRASE: 2.0,
@@ -48,6 +48,11 @@ QUESTION: Final[Mapping[str, float]] = {
 SAID_THEN = 0.5
 """The points of a place that was said on a day asked for but does not name it, which `index.line_dates` knows. They are
 few: what was so in a month may have been said long before."""
+SAID_LATELY = 0.5
+"""The points of the place that was said last, of the best ones; the one said first has none. Whoever asks for no time
+asks for what is so now."""
+SAID_AFTERWARDS = -1.0
+"""The points of a place that was said after all days asked for and names none of them: it may tell what is so since."""
 BELONGS: Final[Mapping[str, float]] = {
     WORDS: 5.0,
     NEAR: 2.0,
@@ -57,7 +62,6 @@ BELONGS: Final[Mapping[str, float]] = {
     NAMED: 2.0,
     TAKES_PART: 3.5,
     DAY: 6.0,
-    TIME: 2.5,
     PHRASE: 2.0,
 }
 """For the places that a new text may belong to."""

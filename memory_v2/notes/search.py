@@ -33,8 +33,6 @@ MOST = 1_000
 CURATED, KEPT = 0.5, 0.25
 """Points of a place in `MEMORY.md`; in another file that is no daily log. All points are small beside those for words,
 where a place that has all words of a question gets about eight: they put no place first that does not answer."""
-NEW, HALF_LIFE = 0.5, 30
-"""Points of a place from the newest day among those that were found, and after how many days it has half of them."""
 MARKED = {"marker": 0.5, "heading": 0.25}
 """Points of a place that a label on its line, or a heading, says to be a decision, a lesson or the like."""
 
@@ -240,25 +238,22 @@ def _is_over(item: Item) -> bool:
 
 
 def _ranked(places: Ranked) -> Ranked:
-    """The places, best first: where they stand, how new they are and what marks them counts too."""
-    newest = max((place.day for _, place in places if place.day), default=None)
+    """The places, best first: where they stand and what marks them counts too."""
     ranked = []
     for result, place in places:
-        signs = _signs(place, newest)
+        signs = _signs(place)
         score = raised(result.relevance_score, sum(points for _, points in signs))
         result = replace(result, relevance_score=score, signs=(*result.signs, *signs), date=place.day)
         ranked.append((result, place))
     return sorted(ranked, key=lambda one: -one[0].relevance_score)
 
 
-def _signs(place: NoteHit, newest: date | None) -> list[tuple[str, float]]:
+def _signs(place: NoteHit) -> list[tuple[str, float]]:
     signs = []
     if without_suffix(place.file.rpartition("/")[2]).casefold() == LASTING:
         signs.append(("kept in MEMORY.md", CURATED))
     elif named_day(place.file) is None:
         signs.append(("no daily log", KEPT))
-    if place.day and newest:
-        signs.append((f"from {place.day}", round(NEW * 0.5 ** ((newest - place.day).days / HALF_LIFE), 2)))
     if marks := [mark.split(": ") for mark in place.marks]:
         category, grade = max(marks, key=lambda mark: MARKED[mark[1]])
         signs.append((f"{category} by {grade}", MARKED[grade]))

@@ -24,7 +24,7 @@ from memory_v2.operations.search_request import (
     SearchRequest,
     checked_filter,
     is_of,
-    lifted,
+    ranked_by_day,
     verdict,
     with_confidence,
 )
@@ -147,7 +147,7 @@ def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: 
         known = {(hit.path, hit.first_line) for hit in found}
         said = _admitted(draft, where, index.said_then(then, many, where.pages))
         found += [hit for hit in said if (hit.path, hit.first_line) not in known]
-    places = lifted(found, days) if days else found
+    places = ranked_by_day(found, query, days, today) if days else found
     return (of_days if is_for_days and (of_days := [hit for hit in places if is_of(days, hit)]) else places)[:count]
 
 

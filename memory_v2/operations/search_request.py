@@ -2,8 +2,8 @@
 whether what was found answers it.
 
 The index knows the days that a text names for itself or in a heading. On which day a line was written, or its source
-said it, is known only of what was found: so that is looked through, and what was said on the days that a question names
-is lifted.
+said it, is known only of what was found: so that is looked through: what was said on the days that a question names
+comes before what was said later.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from memory_v2.index.coverage import ALL, BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
-from memory_v2.index.terms import asked_at_once
-from memory_v2.index.weights import DAY, SAID_THEN
+from memory_v2.index.terms import asked_at_once, says_as_written
+from memory_v2.index.weights import AFTERWARDS, DAY, SAID_AFTERWARDS, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, question_dates
 from memory_v2.text.days import asks_for_days_alone
+from memory_v2.text.lists import present
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.path import page_path
 from memory_v2.validate import checked_day
@@ -129,15 +130,33 @@ POOL = CANDIDATES
 """Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
 
 
-def lifted(hits: Sequence[Hit], days: Sequence[Span | PartialDate]) -> list[Hit]:
-    """The hits, best first, with points for the day on which they were said, too. Entries have theirs."""
-    return sorted((_lifted(hit, days) for hit in hits), key=lambda hit: -hit.score)
+def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | PartialDate], today: date) -> list[Hit]:
+    """The hits, best first, with points for the day on which they were said, too: for those of a day asked for, and
+    against those said later, unless the question asks for what has been so since. Entries have theirs."""
+    begun = [_latest(asked, today) for asked in days]
+    last = max((span.end for span in begun if span), default=None)
+    if last is None or says_as_written(present(), query):
+        last = date.max
+    return sorted((_ranked_by_day(hit, days, last) for hit in hits), key=lambda hit: -hit.score)
 
 
-def _lifted(hit: Hit, days: Sequence[Span | PartialDate]) -> Hit:
-    if hit.entry or not hit.date or DAY in dict(hit.signs) or not any(_has(span, hit.date) for span in days):
+def _ranked_by_day(hit: Hit, days: Sequence[Span | PartialDate], last: date) -> Hit:
+    if hit.entry or not hit.date or DAY in dict(hit.signs):
         return hit
-    return replace(hit, score=raised(hit.score, SAID_THEN), signs=(*hit.signs, (DAY, SAID_THEN)))
+    if any(_has(span, hit.date) for span in days):
+        sign, points = DAY, SAID_THEN
+    elif hit.date > last:
+        sign, points = AFTERWARDS, SAID_AFTERWARDS
+    else:
+        return hit
+    return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (sign, points)))
+
+
+def _latest(asked: Span | PartialDate, today: date) -> Span | None:
+    """The last time that was meant and has begun."""
+    if isinstance(asked, PartialDate):
+        return next(iter(asked.latest(today)), None)
+    return asked if asked.start <= today else None
 
 
 def is_of(days: Sequence[Span | PartialDate], hit: Hit) -> bool:

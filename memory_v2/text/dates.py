@@ -1,4 +1,4 @@
-"""Dates in a text: when something happened, and whether a question asks for it."""
+"""Dates in a text: when something happened."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Literal, TypeVar
 
-from memory_v2.text.lists import times
-from memory_v2.text.words import composed, is_latin, matcher
+from memory_v2.text.words import composed, matcher
 
 T = TypeVar("T")
 
@@ -147,31 +146,6 @@ def question_dates(query: str) -> list[Span | PartialDate]:
     return [found for found, _, _ in apart]
 
 
-def looks_temporal(text: str) -> bool:
-    """Whether `text` could answer a "when" question: it has a date, a weekday, "last week", "ago", "昨天"."""
-    if not text.isascii() and not _OTHER_CASES.isdisjoint(text):
-        found = _pattern(_TEMPORAL).search(text)
-    elif not is_latin(text):
-        found = matcher(_TEMPORAL).search(text.lower())
-    else:
-        return _looks_temporal_in_latin(text)
-    return found is not None or bool(find_dates(text)) or any(_apart(_partial(text)))
-
-
-def _looks_temporal_in_latin(text: str) -> bool:
-    letters = _letters(text)
-    if not times().isdisjoint(letters) and matcher(_TEMPORAL_IN_WORDS).search(text.lower()):
-        return True
-    if _pattern(_CLOCK).search(text) and (matcher(_TEMPORAL_IN_DIGITS).search(text.lower()) or find_dates(text)):
-        return True
-    return not _MONTHS.keys().isdisjoint(letters) and any(_apart(_partial(text)))
-
-
-def asks_when(query: str) -> bool:
-    """Whether `query` asks when: when, what day, which year, how long ago; cuándo, quand, wann, 什么时候."""
-    return _pattern(_WHEN).search(query) is not None
-
-
 def covers(span: Span) -> str:
     """`span` for people to read, in whole months if it crosses months: "8–25 May 2023", "May–July 2023"."""
     start, end = span.start, span.end
@@ -277,50 +251,6 @@ _SAYS = (
     r"|[^\W\d_][\w.'’ *-]{0,40}\s?[\[(（](?=[^\])）\n]{4,50}?\d:\d\d[^\])）\n]{0,12}[\])）]\*{0,3}\s?[:：])"
 )
 """What may stand before the date of what is said: `On 8 May 2023, Ana said: …`, `**Ana** [2023-05-08 10:01]: …`."""
-
-_UNITS = (
-    r"(?:year|month|week|day|hour|minute|decade|weekend|night|evening|morning|afternoon|summer|winter|spring|autumn"
-    r"|fall)s?"
-)
-_OTHER_CASES = frozenset("ſıİ")
-"""Letters that are some other letter regardless of case, but not as small letters. Without them, the small letters of a
-text are looked through: a pattern that heeds case takes less than half the time."""
-_TEMPORAL_IN_WORDS = (
-    rf"(?<!\w)(?:{_WEEKDAY}|yesterday|today|tonight|tomorrow|ago|nowadays|recently|lately|the\sother\sday|o['’]clock"
-    rf"|(?:last|next|this|that|previous|following|past|coming|each|every|same"
-    r"|(?:\d{1,4}|two|three|four|five|six|seven|eight"
-    rf"|nine|ten|few|several|couple\sof|many|some))\s{_UNITS}"
-    r"|ayer|anteayer|anoche|hoy|mañana|hace\s\w{1,12}\s(?:años?|mes(?:es)?|semanas?|días?|horas?)"
-    r"|(?:semana|mes|año|ano|mês|fin\sde\ssemana)\s(?:pasad|próxim|passad|que\sv)\w*"
-    r"|(?:est[ea]|próxim[oa]|últim[oa])\s(?:semana|mes|mês|año|ano)|ontem|anteontem|hoje|amanhã"
-    r"|há\s\w{1,12}\s(?:anos?|mês|meses|semanas?|dias?|horas?)|hier|avant-hier|aujourd['’]hui|demain"
-    r"|il\sy\sa\s\w{1,12}\s(?:ans?|mois|semaines?|jours?|heures?)|(?:semaine|mois|année)\s(?:derni|proch)\w+"
-    r"|gestern|vorgestern|heute|morgen|übermorgen|vor\s\w{1,12}\s(?:tag|woche|monat|jahr|stunde)\w*"
-    r"|(?:letzt|nächst|dies|vorig|vergangen|kommend)\w{1,2}\s(?:woche|monat|jahr|wochenende|sommer|winter))(?!\w)"
-)
-_TEMPORAL_IN_DIGITS = rf"(?<!\w)\d{{1,2}}(?::\d{{2}})?\s?[ap]\.?m(?!\w)|(?<![\w.,:/#$€£-]){_YEAR}(?![\w%]|[.,:]\d|[-/])"
-_TEMPORAL = (
-    rf"{_TEMPORAL_IN_WORDS}|{_TEMPORAL_IN_DIGITS}"
-    rf"|{_WEEKDAY_CJK}|昨[天日晚]|今[天日晚早]|明[天日晚早]|前天|后天|後天|去年|今年|明年|前年|[上下本这這](?:个|個)?(?:周|週|月|星期)"
-    r"|[先今来來]週|[先今来]月|昨年|来年|\d{1,4}\s?(?:年|个月|個月|天|周|小时|日間|週間)[前后後]|刚才|最近|어제|오늘|내일|지난|작년|올해|내년"
-)
-_CLOCK = r"\d(?:\s?[ap]\.?m|\d{3})"
-"""What each text in Latin letters has that speaks of a time in digits; in words, it has one of `times`, or a month."""
-_PERIOD = r"(?:date|day|month|year|week|weekday|time|season|century|decade)"
-_WHEN = (
-    # "When I deploy, what breaks?" asks what; "When did …", "… when?" and "tell me when …" ask when.
-    r"^\W*(?:(?:and|so|but|or|since|until|till|by|from)\s)?when(?!\w|ever)(?![^,]*+,.*\b(?:what|how|why|who|which|where|should)\b)"
-    r"|(?<!\w)when(?:['’]s|\s(?:did|do|does|was|were|is|are|will|has|have|had|should|can)\b|\W*$)"
-    r"|\b(?:know|remember|recall|tell|say|exactly|me|ask)\swhen(?!\w)"
-    rf"|(?<!\w)(?:what|which|what['’]s\sthe|what\s(?:is|was)\sthe)\s{_PERIOD}(?!\w|\sof\s(?!day|year|month|week|the))"
-    r"|(?<!\w)how\s(?:long|many\s(?:years|months|weeks|days|hours))\s(?:ago|since|has|have|had)(?!\w)|(?<!\w)how\s(?:recently|soon)"
-    r"|(?<!\w)(?:cuándo|qué\s(?:día|fecha|mes|año|hora)|(?:cuál\s(?:es|fue)\s)la\sfecha|hace\s(?:cuánto|cuántos)"
-    r"|que\s(?:dia|data|mês|ano|horas?)|qual\s(?:é|foi)?\s?(?:a\sdata|o\s(?:dia|mês|ano))|há\s(?:quanto|quantos)"
-    r"|quel(?:le)?\s(?:jour|date|mois|année|heure)|il\sy\sa\scombien|(?:depuis\s)?quand|wann"
-    r"|welche[mnrs]?\s(?:tag|datum|monat|jahr|woche)|wie\slange?\s(?:ist\s.{0,60})?her)(?!\w)"
-    r"|^\W*(?:(?:e|y|desde|até|hasta|para)\s)?(?:cuando|quando)(?!\w)"
-    r"|什么时候|什麼時候|甚麼時候|何时|何時|啥时候|哪一?[天年]|哪个?月|几[月号点年]|幾[月號點年]|多久|いつ(?!も)|何[日月年曜]|언제|며칠"
-)
 
 
 @cache

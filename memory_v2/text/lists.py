@@ -65,8 +65,6 @@ happened = _words("happened.txt")
 """Words of a question that asks for a day and nothing else."""
 weekdays = _words("weekdays.txt")
 """The days of the week."""
-times = _words("times.txt")
-"""Words that speak of a time, as `yesterday` does, or that are part of it, as `week` is of `last week`."""
 
 
 @cache

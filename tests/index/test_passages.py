@@ -132,7 +132,6 @@ def test_talk_is_a_passage_for_each_turn_with_its_speaker_and_day() -> None:
     assert [part.speaker for part in parts] == ["Ann", "Bob", "Ann", "Bob"]
     assert {part.date for part in parts} == {day(2023, 5, 8)}
     assert [part.question for part in parts] == [True, True, False, True]
-    assert [part.temporal for part in parts] == [False, False, True, False]
 
 
 def test_a_date_at_the_end_of_what_is_said_is_not_when_it_was_said() -> None:

@@ -196,6 +196,13 @@ def test_of_contradicting_facts_the_newest_comes_first() -> None:
     ]
 
 
+def test_of_what_answers_as_well_the_later_comes_first_unless_a_time_is_asked_for() -> None:
+    lines = ["2026-01-13: Hay from Brockmann is 6.50 a bale.", "2026-09-14: Hay from Brockmann, sixty bales at 7.40."]
+    index = index_of(memory="# Hay\n\n" + "".join(f"- {line}\n" for line in lines))
+    assert "7.40" in first(index, "What does hay cost?").text
+    assert "6.50" in first(index, "What did hay cost in January?").text
+
+
 def test_the_day_says_which_fact_is_newest() -> None:
     index = index_of(a="- 2024-03-01: the port is 8080\n", b="- 2024-01-01: the port is 9090\n")
     assert found(index, "which port?") == ["- 2024-03-01: the port is 8080", "- 2024-01-01: the port is 9090"]
@@ -252,8 +259,13 @@ def test_a_day_in_the_question_is_preferred(talk: FullTextIndex) -> None:
     assert first(talk, "concert in May 2023").found_by.endswith("date May 2023")
 
 
-def test_a_question_for_the_time_prefers_words_of_time(talk: FullTextIndex) -> None:
-    assert first(talk, "When does the trio play?").text == "- Ann: A trio from Lisbon. They play again next week."
+def test_a_day_alone_does_not_answer_what_else_is_asked_for() -> None:
+    index = index_of(
+        cluster="# Cluster\n\n- The cluster runs Kubernetes 1.32.\n",
+        bills="# Bills\n\n- The certificate holds until 11 May 2026.\n",
+    )
+    assert first(index, "Which version of Kubernetes did the cluster run in May 2026?").path == "cluster"
+    assert first(index, "What is due on 11 May 2026?").path == "bills"
 
 
 def test_a_note_about_somebody_is_found_beside_their_talk() -> None:

@@ -211,6 +211,14 @@ def test_a_place_is_on_a_day_asked_for_as_if_each_span_were_compared(
     assert days.named(since, until) == (on_them[0] if on_them else None)
 
 
+@pytest.mark.parametrize("of_any_year", [False, True])
+def test_what_is_said_of_a_year_is_not_said_of_a_month_of_any_year(of_any_year: bool) -> None:
+    days = Days(((182, 212),), of_any_year)
+    assert days.include(1, 365) != of_any_year
+    assert (days.named(1, 365) is None) == of_any_year
+    assert days.include(190, 220)
+
+
 @given(st.lists(_spans))
 def test_merged_days_are_the_same_days_apart_and_in_order(spans: list[tuple[int, int]]) -> None:
     merged = Days(tuple(spans)).merged

@@ -12,6 +12,7 @@ from memory_v2.files.decoding import Decoded, read_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import SourceFile
 from memory_v2.index.base import Hit
+from memory_v2.index.weights import LATELY
 from memory_v2.notes.folder import LONG_AGO, note_of, page_of
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.search import NoteHits
@@ -89,7 +90,8 @@ def test_what_is_kept_new_or_marked_comes_before_what_answers_as_well(tmp_path: 
     found = notes_of(tmp_path, files).search("gate of the orchard")
     signs = {hit.file: dict(hit.signs) for hit in found}
     assert signs["MEMORY.md"]["kept in MEMORY.md"] > signs["plan.md"]["no daily log"] > 0
-    assert signs["2026-02-16.md"]["from 2026-02-16"] > signs["2026-01-02.md"]["from 2026-01-02"] > 0
+    assert signs["2026-02-16.md"][LATELY] > signs["2026-01-03.md"][LATELY] > 0
+    assert signs["2026-01-03.md"][LATELY] > signs["2026-01-02.md"][LATELY] > 0
     assert signs["2026-01-03.md"]["decisions by marker"] > 0
     ranks = [hit.file for hit in found]
     assert ranks.index("2026-01-02.md") == len(ranks) - 1

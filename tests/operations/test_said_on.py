@@ -542,6 +542,41 @@ def test_what_was_so_in_a_month_may_have_been_said_long_before() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "day"),
+    [
+        ("What was the extension of Hanne Brook in March?", "2026-02-05"),
+        ("What was the extension of Hanne Brook on 3 March 2026?", "2026-02-05"),
+        ("Which extension has Hanne Brook had since March?", "2026-06-02"),
+        ("What is the extension of Hanne Brook?", "2026-06-02"),
+    ],
+)
+def test_how_it_was_then_is_not_told_by_what_was_said_afterwards(query: str, day: str) -> None:
+    now = datetime(2026, 2, 5, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    memory.write("Hanne Brook in finance releases what is stuck. Her extension is 3304.", "people", "append")
+    now = datetime(2026, 6, 2, 9, tzinfo=UTC)
+    memory.write("Hanne Brook has a new extension: 3361.", "people", "append")
+    now = datetime(2026, 11, 15, 9, tzinfo=UTC)
+    assert str(memory.search(query)[0].date) == day
+
+
+def test_a_letter_takes_the_place_of_no_short_note() -> None:
+    now = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    meeting = "The daily stand-up is at 9:30 in the harbour room."
+    memory.write(meeting, "team", "append")
+    now = datetime(2026, 9, 1, 9, tzinfo=UTC)
+    memory.write(
+        "The bank writes that from now on maintenance stands in its calendar, daily from two to four in the morning, "
+        "that payments which arrive by then are booked on the following day, that its room for visitors has moved to "
+        "the second floor, and that all forms have to be signed by two people with a power of attorney.",
+        "team",
+        "append",
+    )
+    assert memory.search("When is the daily stand-up in the harbour room?")[0].excerpt == meeting
+
+
 def test_a_later_text_that_shares_little_replaces_nothing() -> None:
     now = datetime(2026, 1, 5, 9, tzinfo=UTC)
     memory = Memory(VolatileStorage(lambda: now), now=lambda: now)

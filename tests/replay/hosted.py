@@ -52,7 +52,7 @@ def act(desk: Desk) -> Decided:
             with served(folder, now) as host:
                 system = AGENT.format(day=f"{now:%A, %Y-%m-%d}", more=host.instructions)
                 desk.session(system, host.tools, said, host.carry_out)
-        with Memory(LocalStorage(Path(folder))) as memory:
+        with Memory(LocalStorage(Path(folder)), dense=False) as memory:
             changes = [
                 (one.kind, one.decided_by) for past in reversed(memory.history()) for one in reversed(past.revisions)
             ]

@@ -58,7 +58,7 @@ def act(desk: Desk) -> Weeks:
 
 def opened(folder: str, now: datetime) -> Memory:
     """The memory as it comes out of the box, with a clock that stands still."""
-    return Memory(LocalStorage(Path(folder)), now=lambda: now)
+    return Memory(LocalStorage(Path(folder)), now=lambda: now, dense=False)
 
 
 def judge(desk: Desk, weeks: Weeks) -> None:

@@ -37,8 +37,8 @@ class Stage:
 
     def __init__(self, model: Model) -> None:
         self.storage = VolatileStorage(lambda: NOW)
-        self.memory = Memory(self.storage, model, now=lambda: NOW, limits=PATIENT)
-        self.offline = Memory(self.storage, now=lambda: NOW, traces=0)
+        self.memory = Memory(self.storage, model, now=lambda: NOW, limits=PATIENT, dense=False)
+        self.offline = Memory(self.storage, now=lambda: NOW, traces=0, dense=False)
 
     def page(self, path: str, title: str, body: str, children: Mapping[str, str] | None = None) -> None:
         """Stores a page as it is, listing these children (path → description)."""
