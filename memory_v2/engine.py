@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from memory_v2 import entries, operations
-from memory_v2.agent.operation import asked_by
+from memory_v2.agent.operation import RunningOperations, asked_by, info
 from memory_v2.errors import NotAllowed
-from memory_v2.operations.operation import RunningOperations, info
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, Limits
 from memory_v2.storage.pending import Recovery
 from memory_v2.text.calendar import Calendar

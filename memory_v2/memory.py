@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memory_v2 import entries, operations
+from memory_v2.agent.operation import RunningOperation
 from memory_v2.engine import Engine
 from memory_v2.errors import StorageError
-from memory_v2.operations.operation import RunningOperation
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
 from memory_v2.text.calendar import Calendar, utc_now

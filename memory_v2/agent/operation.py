@@ -1,5 +1,10 @@
-"""One operation from start to end: its cost, its limits and its trace, and how another thread cancels it: at once while
-it waits, and never while its change is being stored."""
+"""An operation: the annotated function that it is, with what a decorator says about it; and one that runs, its cost,
+its limits and its trace, and how another thread cancels it: at once while it waits, and never while its change is being
+stored.
+
+The function takes what it works with (the `Context`, the storage or the entries) and then its arguments. The method of
+`Memory`, `Entries` or `Checkpoints` calls it, and says for people what each argument means.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,64 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal, TypeVar
 from weakref import WeakSet
 
-from memory_v2.errors import Cancelled, StorageConflict
+from memory_v2.errors import Cancelled, NotAllowed, StorageConflict
 from memory_v2.models.base import Reply, Usage
 from memory_v2.settings import Limits
 from memory_v2.storage.pending import PendingNote
 from memory_v2.trace.recording import Trace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class OperationInfo:
+    """What is said about an operation: its `name` in traces and in the history, and what it `changes`: the pages
+    (`tree`), the entries, only how they are stored (`store`), or the pages and their history, which cannot be undone
+    (`past`).
+
+    A `recorded` operation has limits and leaves a trace; if that is the name of an argument, only when it is given. An
+    operation that `recovers` finishes first those that were interrupted: all of them if it changes pages, else those
+    that take no longer than a moment.
+    """
+
+    name: str
+    changes: Literal["nothing", "tree", "entries", "store", "past"]
+    recorded: bool | str
+    recovers: bool
+
+    def leaves_trace(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the operation is recorded when run with these arguments."""
+        return self.recorded if isinstance(self.recorded, bool) else bool(arguments.get(self.recorded))
+
+
+def operation(
+    name: str,
+    *,
+    changes: Literal["nothing", "tree", "entries", "store", "past"] = "nothing",
+    recorded: bool | str = False,
+    recovers: bool = True,
+) -> Callable[[F], F]:
+    """Says what a function is as an operation. The function stays as it is."""
+
+    def described(function: F) -> F:
+        vars(function)["operation"] = OperationInfo(name, changes, recorded, recovers)
+        return function
+
+    return described
+
+
+def info(function: Callable[..., Any]) -> OperationInfo:
+    """What is said about an operation."""
+    found: OperationInfo = vars(function)["operation"]
+    return found
 
 
 class CancelScope:
@@ -249,3 +300,45 @@ class Operation:
         self._spent += Cost(1, reply.usage, money=reply.money, is_estimate=reply.is_estimate)
         if self.whole is not None:
             self.whole.pay(reply)
+
+
+def check_id(given: str) -> None:
+    """Raises `NotAllowed` if the id of an operation is not a string."""
+    if not isinstance(given, str):
+        raise NotAllowed(f"the id of an operation is a string, not {type(given).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunningOperation:
+    """An operation that has begun and not ended. `id` is its name in the history, `kind` that of the operation, such as
+    `write`, and `since` the moment when it began, in UTC."""
+
+    id: str
+    kind: str
+    since: datetime
+
+
+class RunningOperations:
+    """Those of one memory, in the order in which they began. Any number of threads may use it."""
+
+    def __init__(self) -> None:
+        self._cancellations: dict[RunningOperation, Cancellation] = {}
+
+    @contextmanager
+    def added(self, operation: RunningOperation, cancellation: Cancellation) -> Iterator[None]:
+        """Lists an operation while it runs."""
+        self._cancellations[operation] = cancellation
+        try:
+            yield
+        finally:
+            self._cancellations.pop(operation, None)
+
+    def __iter__(self) -> Iterator[RunningOperation]:
+        return iter(self._cancellations.copy())
+
+    def cancel(self, id: str) -> bool:  # noqa: A002 - as it is called in the history
+        """Cancels an operation; tells whether it ends with nothing stored."""
+        check_id(id)
+        running = self._cancellations.copy().items()
+        found = next((cancellation for operation, cancellation in running if operation.id == id), None)
+        return found is not None and found.cancel()

@@ -15,14 +15,13 @@ from datetime import UTC, date, datetime
 from inspect import signature
 from typing import Any
 
-from memory_v2.agent.operation import Cancellation
+from memory_v2.agent.operation import Cancellation, operation
 from memory_v2.entries.entry import INBOX, NONE, Decay, Entry, Provenance, Reference, Scope, domain_named
 from memory_v2.entries.entry_paths import check_agent
 from memory_v2.entries.file import CHECKED, RELATED, day_or_moment, entry_data, read_reference
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.dedup import KnownEntry
-from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
 from memory_v2.tree.path import new_page_path

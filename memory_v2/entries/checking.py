@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import Domain, Entry, domain_named
 from memory_v2.entries.entry_paths import is_pack, is_stored_place, pack_of, place_of
@@ -17,7 +18,6 @@ from memory_v2.errors import InvalidSetting, PageNotFound, StorageError, Unreada
 from memory_v2.operations.check import Checkup
 from memory_v2.operations.check import check as check_tree
 from memory_v2.operations.context import Context
-from memory_v2.operations.operation import operation
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import ENTRIES
 

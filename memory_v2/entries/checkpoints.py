@@ -16,13 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory_v2.agent.operation import new_id
+from memory_v2.agent.operation import new_id, operation
 from memory_v2.entries.entry_paths import is_pack, is_stored_place, place_of, read_pack
 from memory_v2.entries.store import DOMAINS_PAGE, entries_of
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, UsageError
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.history import put_back, settled
-from memory_v2.operations.operation import operation
 from memory_v2.operations.results import Result
 from memory_v2.storage.history import Change, Revision, compared
 from memory_v2.storage.local.disk import explained, read_bytes, replace_bytes

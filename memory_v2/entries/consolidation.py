@@ -13,7 +13,7 @@ from datetime import date
 from itertools import starmap
 from typing import Any
 
-from memory_v2.agent.operation import who_asks
+from memory_v2.agent.operation import operation, who_asks
 from memory_v2.entries.consolidate_task import Batch, ConsolidateTask, file_entries, pages_of
 from memory_v2.entries.curation import Stock, keep_planned, part_of, planned, stock_of
 from memory_v2.entries.domains import domains
@@ -28,7 +28,6 @@ from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.dry_run import dry_run
 from memory_v2.operations.guard import missing_from
-from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import PLANS, stored_page

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.entry import Entry
 from memory_v2.entries.entry_paths import place_of
 from memory_v2.entries.file import EntryFile, Written
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidSetting, NotAllowed, StorageError
 from memory_v2.operations.context import Context
-from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan, Step, carry_out
 from memory_v2.storage.base import PLANS, StateFiles
 from memory_v2.text.amounts import counted

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, Domain, Entry, Provenance, Reference, shard_id
 from memory_v2.entries.entry_paths import entry_name
@@ -24,7 +25,6 @@ from memory_v2.entries.file import RELATED, day_or_moment
 from memory_v2.entries.references import Targets, references_of
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidText
-from memory_v2.operations.operation import operation
 from memory_v2.text.amounts import counted
 from memory_v2.tree.finding import Finding
 

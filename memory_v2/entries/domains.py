@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.entry import INBOX, Domain
 from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.errors import InvalidSetting
-from memory_v2.operations.operation import operation
 from memory_v2.storage.history import PageChange
 from memory_v2.tree.block import decode, encode, parse_blocks, split_lines
 from memory_v2.tree.path import is_page_path

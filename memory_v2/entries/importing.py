@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import read_shard, status, when, write_shard
 from memory_v2.entries.domains import domains, domains_page, with_domains
@@ -25,7 +26,6 @@ from memory_v2.entries.references import Targets, reference_findings, references
 from memory_v2.entries.store import DOMAINS_PAGE, EntryStore
 from memory_v2.entries.upkeep import Copies
 from memory_v2.errors import InvalidSetting, InvalidText
-from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted_entries

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import SHARED, Entry, Reference, home_named
 from memory_v2.entries.entry_paths import check_agent, place_of
 from memory_v2.entries.file import read_entry as read_file
 from memory_v2.entries.references import Targets, incoming
 from memory_v2.entries.store import EntryStore
-from memory_v2.operations.operation import operation
 from memory_v2.text.amounts import counted_entries
 
 logger = logging.getLogger(__name__)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from memory_v2.agent.arguments import Argument
 from memory_v2.agent.loop import decide
+from memory_v2.agent.operation import operation
 from memory_v2.agent.task import NumberList, Task, TaskTool
 from memory_v2.entries.curation import carried_out, keep_planned, part_of, planned
 from memory_v2.entries.domains import DomainFile, domains
@@ -22,7 +23,6 @@ from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import DomainView, RouteBrief, Unsorted
 from memory_v2.operations.context import Context
-from memory_v2.operations.operation import operation
 from memory_v2.plan import Plan
 from memory_v2.text.calendar import iso_day
 from memory_v2.tree.block import encode

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.daryl import summarize
 from memory_v2.entries.domains import domains
@@ -20,7 +21,6 @@ from memory_v2.entries.entry import INBOX, Domain, Entry, Reference
 from memory_v2.entries.file import RELATED
 from memory_v2.entries.references import Targets, named_in, references_of, without_shards
 from memory_v2.entries.store import EntryStore
-from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.text.amounts import counted_entries
 from memory_v2.text.words import has_cjk, stem, unaccented, words

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries.decay import age, has_expired, weight
 from memory_v2.entries.domains import domains
 from memory_v2.entries.entry import INBOX, SHARED, Domain, Entry, domain_named, home_named, shard_id
@@ -28,7 +29,6 @@ from memory_v2.index.places import ENTRIES, PAGE_OF
 from memory_v2.index.postings import Only
 from memory_v2.index.ranking import Ranked
 from memory_v2.operations.context import Context
-from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest

@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import count
 
+from memory_v2.agent.operation import operation
 from memory_v2.entries import decay
 from memory_v2.entries.curation import Stock, carried_out
 from memory_v2.entries.entry import SHARED, Entry
@@ -35,7 +36,6 @@ from memory_v2.entries.entry_paths import (
 from memory_v2.entries.file import EntryFile, Written, written_moment
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import InvalidSetting, UsageError
-from memory_v2.operations.operation import operation
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.settings import is_count
 from memory_v2.storage.history import PageChange

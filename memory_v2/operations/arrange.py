@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
+from memory_v2.agent.operation import operation
 from memory_v2.errors import InvalidText, NotAllowed, PageExists
 from memory_v2.models.offline.describing import listed_title
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, page_above, turn_links, unlinked
-from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph

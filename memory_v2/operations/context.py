@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar, runtime_checkable
 
 from memory_v2.agent import load
-from memory_v2.agent.operation import Cost, Operation, new_id
+from memory_v2.agent.operation import Cost, Operation, RunningOperation, RunningOperations, new_id
 from memory_v2.errors import StorageError
 from memory_v2.index.dense.chosen import Dense
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.store import IndexStore
 from memory_v2.models.base import Model
-from memory_v2.operations.operation import RunningOperation, RunningOperations
 from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import FORGET, History

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
+from memory_v2.agent.operation import operation
 from memory_v2.errors import InvalidText, NotAllowed, PageExists, PageNotFound, StorageConflict
 from memory_v2.operations.arrange import committed
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, name_source, unlinked
-from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.texts import check_text, checked_source

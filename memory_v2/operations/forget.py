@@ -10,14 +10,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_v2.agent.operation import Operation
+from memory_v2.agent.operation import Operation, operation
 from memory_v2.errors import InvalidSetting, InvalidText, NotAllowed, PageNotFound, StorageConflict, StorageError
 from memory_v2.index import dedup
 from memory_v2.operations.arrange import stage_delete
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
 from memory_v2.operations.draft import Draft, linking, unlinked
-from memory_v2.operations.operation import operation
 from memory_v2.operations.texts import check_text
 from memory_v2.plan import Plan, Step
 from memory_v2.settings import DEFAULT_TRACES

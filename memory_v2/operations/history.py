@@ -10,11 +10,11 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
+from memory_v2.agent.operation import check_id, operation
 from memory_v2.errors import NotAllowed, PageNotFound, StorageConflict, StorageError, Unreadable
 from memory_v2.operations.commit import commit, follow_lines
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, page_above
-from memory_v2.operations.operation import check_id, operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.storage.base import MemoryStorage

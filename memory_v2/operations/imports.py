@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from memory_v2.agent.operation import operation
 from memory_v2.errors import InvalidText, NotAllowed, SilicaError, StorageError, UsageError
 from memory_v2.models.offline.describing import describe_page, listed_title
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, link_orphans, turn_links
-from memory_v2.operations.operation import operation
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
 from memory_v2.operations.write import write

@@ -7,10 +7,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from memory_v2.agent.operation import operation
 from memory_v2.errors import Cancelled, NotRecorded, PageNotFound, SilicaError, StorageConflict, StorageError
 from memory_v2.models.base import Model
 from memory_v2.operations.context import Context, overgrown
-from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SplitResult
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import stored_page

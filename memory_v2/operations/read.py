@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_v2.operations.operation import operation
+from memory_v2.agent.operation import operation
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.tree.path import ROOT, page_path
 

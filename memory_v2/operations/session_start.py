@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 
+from memory_v2.agent.operation import operation
 from memory_v2.errors import InvalidSetting, PageNotFound, StorageError
-from memory_v2.operations.operation import operation
 from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memory_v2.agent.operation import operation
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.operation import operation
 from memory_v2.operations.results import SimilarLine
 from memory_v2.text.words import plain
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory_v2.agent.operation import operation
 from memory_v2.operations.context import Context, refresh
-from memory_v2.operations.operation import operation
 from memory_v2.operations.results import DatedLines, PageInfo
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.graph import Graph

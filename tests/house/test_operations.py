@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from memory_v2.agent.operation import info
 from memory_v2.engine import Engine
 from memory_v2.memory import Memory
 from memory_v2.memory_checkpoints import Checkpoints
 from memory_v2.memory_entries import Entries
-from memory_v2.operations.operation import info
 from memory_v2.storage.volatile import VolatileStorage
 from tests.house.test_import import ONLY_WHEN_WRITING, loaded_by
 

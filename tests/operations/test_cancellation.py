@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from memory_v2.agent.operation import RunningOperation
 from memory_v2.errors import Cancelled, ModelError, NotAllowed, StorageConflict
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.operation import RunningOperation
 from memory_v2.settings import Limits
 from memory_v2.storage.base import PENDING, MemoryStorage
 from memory_v2.storage.history import Change
