@@ -16,8 +16,7 @@ from datetime import date
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
-from memory_v2.index.asked_days import known_days
-from memory_v2.index.lookup import REACH, Facts, LookupResult
+from memory_v2.index.lookup import REACH, Facts, LookupResult, known_days
 from memory_v2.index.places import StoredPassage
 from memory_v2.index.postings import K1, B, Term, rarity
 from memory_v2.index.terms import Question, terms_of

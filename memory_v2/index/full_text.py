@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_v2.errors import SilicaError, Unreadable
-from memory_v2.index.asked_days import known_days
 from memory_v2.index.base import EntrySearch, Hit, PageRow, PageSource
 from memory_v2.index.coverage import NO_TERMS, EntryTerms, told
 from memory_v2.index.dense.chosen import MANY, WAITED, Dense
 from memory_v2.index.entries import EntryIndex, File, read_files
 from memory_v2.index.line_dates import LineDates, Past, day_said, days_in, read_said, said_in, speaks_of
-from memory_v2.index.lookup import Facts, LookupResult, SemanticScores, joined, look_up, read_facts
+from memory_v2.index.lookup import Facts, LookupResult, SemanticScores, joined, known_days, look_up, read_facts
 from memory_v2.index.page_tables import (
     Edits,
     OnChange,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from memory_v2.index import spelling
 from memory_v2.index import terms as module
-from memory_v2.index.asked_days import Days
 from memory_v2.index.coverage import FLOOR, RELATED
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.lookup import Days
 from memory_v2.index.spelling import distance
 from memory_v2.index.terms import places_of_words, terms, verbs
 from memory_v2.storage.volatile import VolatileStorage
