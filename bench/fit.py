@@ -4,7 +4,7 @@ Of each question of each set, the signals of all candidates are told once; all t
 for each set: the recall at its depth with the weights that the product has; with weights fitted on all sets together;
 with weights fitted on all *other* sets, which is the figure that counts; and, with the product's weights, without each
 signal in turn. A signal stays if leaving it out costs more than .005 on two sets. What an older version of an answer
-tells is left out: `index.versions` puts versions in order afterwards.
+tells is left out: `index.ranking` puts versions in order afterwards.
 
 The weights are fitted as a softmax over the candidates of each question; each set counts the same.
 """
