@@ -20,8 +20,7 @@ from bench.personas import people
 from bench.searching import Watch, full_text
 from bench.tables import Figures, parser, report
 from memory_v2.index.dense.chosen import Dense
-from memory_v2.index.dense.encoder import Vector, load_encoder
-from memory_v2.index.dense.meaning import units
+from memory_v2.index.dense.meaning import Vector, load_encoder, units
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.storage.local.storage import LocalStorage
 

@@ -73,7 +73,7 @@ def _of_notes(baseline: Callable[[Sequence[str]], Baseline]) -> Callable[[Person
 
 def by_cosine(texts: Sequence[str]) -> Baseline:
     """The notes by the best cosine of one of their sentences or of all of it, and BM25."""
-    from memory_v2.index.dense.encoder import load_encoder  # only where the extra is installed
+    from memory_v2.index.dense.meaning import load_encoder  # only where the extra is installed
 
     encode, find = load_encoder().encode, scored(texts)
     units = [(number, encode(unit)) for number, text in enumerate(texts) for unit in {text, *sentences(text)}]

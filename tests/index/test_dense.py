@@ -24,7 +24,7 @@ from memory_v2.text.words import words
 from memory_v2.tree.page import parse_page
 
 if TYPE_CHECKING:
-    from memory_v2.index.dense.encoder import Vector
+    from memory_v2.index.dense.meaning import Vector
 
 np = pytest.importorskip("numpy", reason="needs the extra dense")
 
@@ -82,7 +82,7 @@ def index(senses: Senses, tmp_path: Path) -> Iterator[FullTextIndex]:
 def installed_senses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SILICA_MEMORY_DENSE")
     monkeypatch.setattr(chosen, "missing", list)
-    monkeypatch.setattr("memory_v2.index.dense.encoder.load_encoder", Senses)
+    monkeypatch.setattr("memory_v2.index.dense.meaning.load_encoder", Senses)
 
 
 def first(index: FullTextIndex, question: str) -> str:
@@ -306,7 +306,7 @@ class TestTheModel:
         )
 
     def test_a_text_has_the_same_vector_every_time(self) -> None:
-        from memory_v2.index.dense.encoder import load_encoder
+        from memory_v2.index.dense.meaning import load_encoder
 
         encoder = load_encoder()
         one, other = (encoder.encode("Anna keeps two cats and a parrot.") for _ in range(2))
@@ -315,11 +315,11 @@ class TestTheModel:
         assert encoder.encode("").shape == (encoder.dimensions,)
 
     def test_another_file_is_refused(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        from memory_v2.index.dense import encoder
+        from memory_v2.index.dense import meaning
 
         (tmp_path / "weights.npz").write_bytes(b"another model")
-        monkeypatch.setattr(encoder, "model_file", lambda: tmp_path / "weights.npz")
-        encoder.load_encoder.cache_clear()
+        monkeypatch.setattr(meaning, "model_file", lambda: tmp_path / "weights.npz")
+        meaning.load_encoder.cache_clear()
         dense = Dense()
         assert dense.meaning(IndexStore(None)) is None and "SHA-256" in dense.problem
-        encoder.load_encoder.cache_clear()
+        meaning.load_encoder.cache_clear()

@@ -12,8 +12,7 @@ from memory_v2.index.dense.installed import HOW, WrongModel, missing
 from memory_v2.index.store import IndexStore
 
 if TYPE_CHECKING:
-    from memory_v2.index.dense.encoder import Encoder
-    from memory_v2.index.dense.meaning import Meaning
+    from memory_v2.index.dense.meaning import Encoder, Meaning
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ class Dense:
     def _ready(self) -> Encoder | None:
         if self._encoder is None and not self.problem and self.is_installed:
             try:
-                from memory_v2.index.dense.encoder import load_encoder
+                from memory_v2.index.dense.meaning import load_encoder
             except ImportError as error:
                 self.problem = f"searched by words only, as a package fails to load ({error}): {HOW}"
                 return None
