@@ -19,8 +19,8 @@ from memory_v2.models.offline.documents import title_of_file
 from memory_v2.text.calendar import named_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import plain
-from memory_v2.tree.block import Block, parse_blocks, readable, split_lines
-from memory_v2.tree.edit import new_blocks, text_of
+from memory_v2.tree.block import Block, new_blocks, parse_blocks, readable, split_lines
+from memory_v2.tree.edit import text_of
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.page import own_title, parse_page
 from memory_v2.tree.path import MAX_DEPTH, MAX_PATH_BYTES, ROOT, SUFFIX, is_entry_place

@@ -25,8 +25,8 @@ from memory_v2.text.calendar import iso_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import tokens
 from memory_v2.tree.alike import alike
-from memory_v2.tree.block import encode, readable
-from memory_v2.tree.edit import is_bare, new_blocks, text_of
+from memory_v2.tree.block import encode, new_blocks, readable
+from memory_v2.tree.edit import is_bare, text_of
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.page import Page, page_source, read_page
 from memory_v2.tree.path import ROOT, TakenPaths, new_page_path, unreserved

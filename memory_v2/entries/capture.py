@@ -22,10 +22,9 @@ from memory_v2.entries.file import CHECKED, RELATED, day_or_moment, entry_data, 
 from memory_v2.entries.store import EntryStore
 from memory_v2.errors import EntryNotFound, InvalidPath, InvalidSetting, InvalidText, StorageError, UsageError
 from memory_v2.index.dedup import KnownEntry
-from memory_v2.operations.texts import check_text, check_year
 from memory_v2.text.secrets import Secret, find_secrets, opening
 from memory_v2.tree.path import new_page_path
-from memory_v2.validate import each_tag, lines, one_line
+from memory_v2.validate import check_text, check_year, each_tag, lines, one_line
 
 BATCH = 500
 """After so many entries of a space on a day, they are brought into the history: one commit for all of them."""

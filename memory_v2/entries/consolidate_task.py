@@ -25,8 +25,8 @@ from memory_v2.operations.write_changes import redescribed, taken_out
 from memory_v2.operations.write_task import NOTHING_ELSE, WriteTask
 from memory_v2.text.calendar import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words
-from memory_v2.tree.block import Block, line_end, to_blank_line
-from memory_v2.tree.edit import new_blocks, parse_numbers, show_numbers
+from memory_v2.tree.block import Block, line_end, new_blocks, to_blank_line
+from memory_v2.tree.edit import parse_numbers, show_numbers
 from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, page_source
 from memory_v2.tree.path import ENTRIES, ROOT

@@ -14,7 +14,6 @@ from memory_v2.operations.draft import Draft, follow_renamed, linking, move_page
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import DeleteResult, MovedPage, Result
 from memory_v2.operations.survey import graph
-from memory_v2.operations.texts import check_text
 from memory_v2.text.words import plain
 from memory_v2.tree import folding
 from memory_v2.tree.block import Block, line_end
@@ -22,6 +21,7 @@ from memory_v2.tree.link import link_key
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.source_lines import gathered
+from memory_v2.validate import check_text
 
 
 @operation("merge", changes="tree", recorded=True)

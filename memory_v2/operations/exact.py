@@ -13,14 +13,14 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.draft import Draft, follow_renamed, linking, move_pages, name_source, unlinked
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result
-from memory_v2.operations.texts import check_text, checked_source
 from memory_v2.operations.write import ensure_page
-from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode
-from memory_v2.tree.edit import inserted, is_bare, new_blocks, replaced, text_of, with_text
+from memory_v2.tree.block import BYTE_ORDER_MARK, decode, encode, new_blocks
+from memory_v2.tree.edit import inserted, is_bare, replaced, text_of, with_text
 from memory_v2.tree.merged import tidied
 from memory_v2.tree.page import Page, parse_page
 from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
 from memory_v2.tree.source import NO_SOURCE, Source, is_source_line
+from memory_v2.validate import check_text, checked_source
 
 
 @operation("create", changes="tree", recorded=True)

@@ -17,7 +17,6 @@ from memory_v2.operations.arrange import stage_delete
 from memory_v2.operations.commit import stage_and_commit
 from memory_v2.operations.context import Context, overgrown, refresh
 from memory_v2.operations.draft import Draft, linking, unlinked
-from memory_v2.operations.texts import check_text
 from memory_v2.plan import Plan, Step
 from memory_v2.settings import DEFAULT_TRACES
 from memory_v2.storage.base import PENDING, PLANS, MemoryStorage, stored_page
@@ -33,6 +32,7 @@ from memory_v2.tree.page import parse_page, read_page
 from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, page_path
 from memory_v2.tree.redacted import redacted
 from memory_v2.tree.sections import CHILD_LINK, OURS
+from memory_v2.validate import check_text
 
 MAX_PASSES = 4
 """How often a text is looked for again after it was forgotten: old versions in a bucket come of forgetting itself, and

@@ -26,8 +26,8 @@ from memory_v2.storage.versioned import MAX_SUMMARY
 from memory_v2.text.amounts import counted
 from memory_v2.text.slug import slug
 from memory_v2.text.words import plain, shorten
-from memory_v2.tree.block import Block, line_end
-from memory_v2.tree.edit import appended, is_bare, new_blocks
+from memory_v2.tree.block import Block, line_end, new_blocks
+from memory_v2.tree.edit import appended, is_bare
 from memory_v2.tree.headings import REPEATED
 from memory_v2.tree.link import find_links, link_key
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title, page_source, read_page

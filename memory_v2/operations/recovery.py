@@ -16,7 +16,6 @@ from memory_v2.operations.draft import Draft, link_orphans
 from memory_v2.operations.forget import erase
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.results import Result, WriteResult
-from memory_v2.operations.texts import checked_blocks
 from memory_v2.operations.write import write_blocks
 from memory_v2.storage.base import PENDING, MemoryStorage, stored_page
 from memory_v2.storage.pending import (
@@ -35,6 +34,7 @@ from memory_v2.text.words import shorten
 from memory_v2.tree.block import size_of
 from memory_v2.tree.path import ROOT
 from memory_v2.tree.source import Source
+from memory_v2.validate import checked_blocks
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,6 @@ from memory_v2.operations.search_request import (
     with_confidence,
 )
 from memory_v2.operations.search_task import Chosen, SearchTask
-from memory_v2.operations.texts import check_question
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, question_dates
 from memory_v2.text.days import asks_for_days_alone, relative_days
@@ -38,6 +37,7 @@ from memory_v2.tree.edit import number_runs
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import source_at
 from memory_v2.tree.path import ROOT
+from memory_v2.validate import check_question
 
 MIN_PLACES = 12
 """How many places a model is shown at least, however few results are asked for, so that it has a choice."""

@@ -18,8 +18,8 @@ from memory_v2.operations.draft import Draft
 from memory_v2.operations.guard import check_child, check_description, check_own_words, check_title, sizes
 from memory_v2.text.dates import named_span
 from memory_v2.text.slug import is_meaningful, slug
-from memory_v2.tree.block import encode, line_end, take_runs
-from memory_v2.tree.edit import Run, new_blocks, parse_numbers
+from memory_v2.tree.block import encode, line_end, new_blocks, take_runs
+from memory_v2.tree.edit import Run, parse_numbers
 from memory_v2.tree.folding import extended
 from memory_v2.tree.headings import REPEATED, digest, noted, repeated_on
 from memory_v2.tree.link import link_key

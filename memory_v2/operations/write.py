@@ -18,7 +18,6 @@ from memory_v2.operations.draft import Draft, follow_renamed, link_orphans, name
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.page_views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.results import WriteResult
-from memory_v2.operations.texts import checked_blocks, checked_source
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.storage.base import stored_page
 from memory_v2.storage.history import Change
@@ -35,6 +34,7 @@ from memory_v2.tree.page import Page, new_page, opening, own_title, parse_page
 from memory_v2.tree.path import ROOT, fold, new_page_path, title_of_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
+from memory_v2.validate import checked_blocks, checked_source
 
 logger = logging.getLogger(__name__)
 

@@ -41,8 +41,8 @@ from memory_v2.operations.write_changes import (
     words_above,
 )
 from memory_v2.text.words import normal
-from memory_v2.tree.block import Block, take_runs
-from memory_v2.tree.edit import Numbers, Run, new_blocks, parse_numbers, show_numbers
+from memory_v2.tree.block import Block, new_blocks, take_runs
+from memory_v2.tree.edit import Numbers, Run, parse_numbers, show_numbers
 from memory_v2.tree.link import find_links
 from memory_v2.tree.page import Page, new_page, own_title
 from memory_v2.tree.path import TakenPaths

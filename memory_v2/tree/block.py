@@ -374,6 +374,13 @@ def close_block(block: Block, newline: str = "\n") -> Block:
     return Block(ended + closing + newline, block.kind, block.level)
 
 
+def new_blocks(text: str) -> tuple[Block, ...]:
+    """The blocks of a text that enters the tree, without its byte order mark. The last one is closed, so that it
+    swallows nothing after it."""
+    blocks = parse_blocks(text.removeprefix(BYTE_ORDER_MARK))
+    return (*blocks[:-1], close_block(blocks[-1], line_end(text))) if blocks else ()
+
+
 def _closing(block: Block) -> str | None:
     content = block.content
     if block.kind == "fence":

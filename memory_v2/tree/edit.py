@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from memory_v2.errors import NotAllowed, ToolProblem
-from memory_v2.tree.block import BYTE_ORDER_MARK, Block, close_block, line_end, parse_blocks, take_runs
+from memory_v2.tree.block import Block, close_block, line_end, take_runs
 from memory_v2.tree.page import Page
 
 Run = Sequence[Block]
@@ -48,13 +48,6 @@ def _closed(runs: Sequence[Run]) -> list[Run]:
         return []
     *before, last = runs
     return [*before, (*last[:-1], close_block(last[-1], line_end(last[-1].text)))]
-
-
-def new_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a text that enters the tree, without its byte order mark. The last one is closed, so that it
-    swallows nothing after it."""
-    blocks = parse_blocks(text.removeprefix(BYTE_ORDER_MARK))
-    return (*blocks[:-1], close_block(blocks[-1], line_end(text))) if blocks else ()
 
 
 def appended(page: Page, runs: Iterable[Run]) -> Page:

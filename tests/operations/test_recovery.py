@@ -13,12 +13,12 @@ from memory_v2.errors import StorageError
 from memory_v2.memory import Memory
 from memory_v2.models.base import Conversation, Reply
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.texts import checked_blocks
 from memory_v2.storage.base import ANY, PENDING, Expected, MemoryStorage
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.overlay import MemoryState
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.tree.block import Block
+from memory_v2.validate import checked_blocks
 from tests.operations.scenes import SMALL, body, call, calls, offline
 from tests.properties.whole import clock, faults, missing, pages_of
 

@@ -17,12 +17,12 @@ from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.weights import DAY
 from memory_v2.models.scripted import ScriptedModel
-from memory_v2.operations.texts import checked_source
 from memory_v2.settings import Settings
 from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.pending import Mode
 from memory_v2.storage.volatile import VolatileStorage
 from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.validate import checked_source
 from tests.effort import effort
 from tests.operations.scenes import call, calls
 

@@ -9,10 +9,10 @@ import pytest
 from memory_v2.errors import InvalidText, StorageError
 from memory_v2.index.passages import Passage, passages
 from memory_v2.memory import Memory
-from memory_v2.operations.texts import MAX_TEXT, check_text
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.page import Page
+from memory_v2.validate import MAX_TEXT, check_text
 from tests.operations.scenes import SMALL, body, call, calls, offline, scripted
 from tests.properties.whole import pages_of
 

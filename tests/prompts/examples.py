@@ -22,7 +22,7 @@ from memory_v2.models.briefs import (
     WriteBrief,
 )
 from memory_v2.prompts import FOLDER
-from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.block import new_blocks
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import TakenPaths
 from memory_v2.tree.source import Source

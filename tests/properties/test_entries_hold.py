@@ -27,8 +27,7 @@ from memory_v2.storage.history import PageChange
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.s3.storage import S3Storage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.tree.block import decode, encode
-from memory_v2.tree.edit import new_blocks
+from memory_v2.tree.block import decode, encode, new_blocks
 from memory_v2.tree.path import ENTRIES
 from tests.effort import effort
 from tests.properties.hostile import MARK, NAMES, Call, Hostile

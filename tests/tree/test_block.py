@@ -13,11 +13,12 @@ from memory_v2.tree.block import (
     encode,
     join_runs,
     line_end,
+    new_blocks,
     parse_blocks,
     split_lines,
     take_runs,
 )
-from memory_v2.tree.edit import PageEdit, appended, new_blocks
+from memory_v2.tree.edit import PageEdit, appended
 from memory_v2.tree.page import parse_page
 from tests.tree.texts import EXAMPLES, STEADY, markdown
 
