@@ -12,11 +12,10 @@ from memory_v2.errors import InvalidSetting
 from memory_v2.index.base import EntryHit, EntrySearch, Hit
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.spelling import corrected
-from memory_v2.models.briefs import SearchBrief
+from memory_v2.models.briefs import SearchBrief, found_on, view_of
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft
 from memory_v2.operations.excerpts import SMALLEST, check_tokens, fitting, statements
-from memory_v2.operations.page_views import found_on, view_of
 from memory_v2.operations.results import EntryResult, Factors, SearchResult, SearchResults
 from memory_v2.operations.search_request import (
     POOL,

@@ -11,12 +11,11 @@ from memory_v2.agent.loop import Decision, Undecided, decide
 from memory_v2.agent.operation import operation
 from memory_v2.errors import InvalidSetting, NotAllowed, StorageConflict
 from memory_v2.models.base import Model
-from memory_v2.models.briefs import WriteBrief
+from memory_v2.models.briefs import BRIEF, LIKELY_PAGES, WHOLE, WriteBrief, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.commit import commit, stage_and_commit
 from memory_v2.operations.context import Context, refresh
 from memory_v2.operations.draft import Draft, follow_renamed, link_orphans, name_source, page_above
 from memory_v2.operations.overgrown import split_overgrown
-from memory_v2.operations.page_views import BRIEF, LIKELY_PAGES, WHOLE, found_on, hub_of, likely_pages, view_of
 from memory_v2.operations.results import WriteResult
 from memory_v2.operations.write_task import WriteTask
 from memory_v2.storage.base import stored_page

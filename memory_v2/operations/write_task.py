@@ -10,10 +10,9 @@ from typing import Any
 from memory_v2.agent.task import Task, TaskTool
 from memory_v2.errors import ToolProblem
 from memory_v2.models.base import Prompt
-from memory_v2.models.briefs import PageView, WriteBrief
+from memory_v2.models.briefs import PageView, WriteBrief, listed_as
 from memory_v2.operations import guard
 from memory_v2.operations.draft import Draft, known_page
-from memory_v2.operations.page_views import listed_as
 from memory_v2.operations.write_calls import (
     CreatePage,
     Describe,
