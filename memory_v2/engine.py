@@ -15,7 +15,7 @@ from memory_v2.agent.operation import RunningOperations, asked_by, info
 from memory_v2.errors import NotAllowed
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_MODEL, Limits
 from memory_v2.storage.pending import Recovery
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.validate import checked_arguments
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from memory_v2.engine import Engine
 from memory_v2.errors import StorageError
 from memory_v2.settings import DEFAULT_AGENT, DEFAULT_THRESHOLD, DEFAULT_TRACES, Limits, Settings
 from memory_v2.storage.opened import open_storage
-from memory_v2.text.calendar import Calendar, utc_now
+from memory_v2.text.days import Calendar, utc_now
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
 from memory_v2.validate import check_given, require, tag_list

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeGuard, get_args, get_origin, get_type_hints
 
 from memory_v2.errors import InvalidSetting, InvalidText
 from memory_v2.settings import MIN_THRESHOLD, Limits, is_count
-from memory_v2.text.calendar import DAY, Calendar, iso_day, named_day
+from memory_v2.text.days import DAY, Calendar, iso_day, named_day
 from memory_v2.tree.block import Block, new_blocks
 from memory_v2.tree.source import NO_SOURCE, Source
 

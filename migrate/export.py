@@ -18,7 +18,7 @@ from memory_v2.migrate.pages import cut_blocks, read_pages
 from memory_v2.progress import with_progress
 from memory_v2.serialize import document
 from memory_v2.storage.local.disk import explained, replace_bytes, to_system
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.tree.block import decode, encode, readable, split_lines
 from memory_v2.tree.edit import is_bare
 from memory_v2.tree.graph import Graph, build_graph

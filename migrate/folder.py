@@ -16,7 +16,7 @@ from memory_v2.files.links import FileLink, LinkResolver, links_in
 from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
 from memory_v2.migrate.scan import TEXT, Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import plain
 from memory_v2.tree.block import Block, new_blocks, parse_blocks, readable, split_lines

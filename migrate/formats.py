@@ -31,7 +31,7 @@ from memory_v2.migrate.folder import Text, scan_files, scan_folder
 from memory_v2.migrate.scan import TEXT, Scan
 from memory_v2.migrate.silica_v1 import one_persona
 from memory_v2.text.amounts import counted
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.tree.block import readable
 from memory_v2.tree.path import ROOT
 

@@ -21,7 +21,7 @@ from memory_v2.operations.imports import at, can_take, is_changed, other_paths
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.base import stored_page
 from memory_v2.text.amounts import counted, size
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.text.slug import slug
 from memory_v2.text.words import tokens
 from memory_v2.tree.alike import alike

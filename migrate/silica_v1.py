@@ -20,7 +20,7 @@ from memory_v2.files.left_out import LeftOut
 from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.scan import Scan, SourceDocument
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.tree.path import ROOT
 
 PLACEHOLDER: Final = "Global memory storage for critical information"

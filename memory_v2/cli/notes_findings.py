@@ -38,7 +38,7 @@ from memory_v2.notes.languages import CATEGORIES, Category
 from memory_v2.notes.notes import Notes
 from memory_v2.notes.watch import News, Watch, changes
 from memory_v2.text.amounts import counted, counted_entries
-from memory_v2.text.calendar import days_before
+from memory_v2.text.days import days_before
 
 
 @notes_verb(Notes.extract)

@@ -33,7 +33,7 @@ from memory_v2.errors import SilicaError, UsageError
 from memory_v2.memory import Memory
 from memory_v2.serialize import read_document
 from memory_v2.text.amounts import size
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode
 from memory_v2.tree.path import ROOT, misspelled, page_path

@@ -23,7 +23,7 @@ from memory_v2.operations.write import ensure_page, write_brief
 from memory_v2.operations.write_calls import NewBlocks, Replace
 from memory_v2.operations.write_changes import redescribed, taken_out
 from memory_v2.operations.write_task import NOTHING_ELSE, WriteTask
-from memory_v2.text.calendar import Calendar, iso_day
+from memory_v2.text.days import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words
 from memory_v2.tree.block import Block, line_end, new_blocks, to_blank_line
 from memory_v2.tree.edit import parse_numbers, show_numbers

@@ -15,7 +15,7 @@ import math
 from datetime import datetime, timedelta
 
 from memory_v2.entries.entry import Decay, Entry
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 
 FADED = 0.05
 """An exponential weight below this has expired: after 4.3 times its days."""

@@ -18,7 +18,7 @@ from memory_v2.entries.entry_paths import EntryLocation
 from memory_v2.errors import NotAllowed
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import all_digits
-from memory_v2.text.calendar import DAY
+from memory_v2.text.days import DAY
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.front_matter import BrokenYaml, compose_yaml

@@ -15,7 +15,7 @@ from memory_v2.index.entries import EntryIndex
 from memory_v2.index.rows import ParsedEntry
 from memory_v2.index.store import IndexStore
 from memory_v2.storage.base import MemoryStorage, Stamp
-from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.days import UTC_DAYS, Calendar
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import ENTRIES
 

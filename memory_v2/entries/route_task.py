@@ -24,7 +24,7 @@ from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import DomainView, RouteBrief, Unsorted
 from memory_v2.operations.context import Context
 from memory_v2.plan import Plan
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.tree.block import encode
 from memory_v2.tree.edit import parse_numbers, show_numbers
 

@@ -32,7 +32,7 @@ from memory_v2.operations.context import Context
 from memory_v2.operations.results import SearchResults
 from memory_v2.operations.search import search as search_tree
 from memory_v2.operations.search_request import SearchRequest
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.tree.block import encode
 from memory_v2.validate import checked_day, each_tag, share_given
 

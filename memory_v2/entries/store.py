@@ -38,7 +38,7 @@ from memory_v2.storage.base import ABSENT, MemoryStorage
 from memory_v2.storage.format import read_format
 from memory_v2.storage.history import Change, PageChange, Revision
 from memory_v2.storage.versioned import MAX_SUMMARY
-from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.days import UTC_DAYS, Calendar
 from memory_v2.text.words import shorten
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import ENTRIES

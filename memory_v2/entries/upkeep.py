@@ -40,7 +40,7 @@ from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.settings import is_count
 from memory_v2.storage.history import PageChange
 from memory_v2.text.amounts import counted, counted_entries
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.tree.alike import alike
 from memory_v2.tree.finding import Finding
 from memory_v2.validate import share_given

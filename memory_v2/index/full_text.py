@@ -41,9 +41,8 @@ from memory_v2.index.tables import CachedValue, read_state
 from memory_v2.index.terms import Question, parse_question
 from memory_v2.index.weights import BELONGS, QUESTION
 from memory_v2.storage.history import NO_CHANGE, Change
-from memory_v2.text.calendar import UTC_DAYS, Calendar
 from memory_v2.text.dates import Span
-from memory_v2.text.days import relative_days
+from memory_v2.text.days import UTC_DAYS, Calendar, relative_days
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.page import Page
 from memory_v2.tree.path import ROOT

@@ -26,9 +26,8 @@ from memory_v2.index.passages import Named, line_id, line_ids
 from memory_v2.index.places import PAGE_OF, StoredPassage, on_page, packed, packed_rows, passages_and_pages, read_each
 from memory_v2.index.store import IndexStore
 from memory_v2.storage.history import EXTERNAL, IMPORT, Change, PageChange, Revision
-from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import Span, find_dates
-from memory_v2.text.days import newest_part, spoken_of
+from memory_v2.text.days import Calendar, newest_part, spoken_of
 from memory_v2.tree.block import decode, readable, split_lines
 from memory_v2.tree.page import read_page
 from memory_v2.tree.path import is_entry

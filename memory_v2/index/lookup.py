@@ -29,8 +29,8 @@ from memory_v2.index.places import (
 )
 from memory_v2.index.postings import ANYWHERE, Only, Scores, Term, Vocabulary, any_of, places_above, rarity
 from memory_v2.index.terms import Question
-from memory_v2.text.calendar import Calendar
 from memory_v2.text.dates import PartialDate, Span
+from memory_v2.text.days import Calendar
 from memory_v2.tree.block import Block
 from memory_v2.tree.link import find_links
 from memory_v2.tree.path import fold

@@ -34,7 +34,7 @@ from memory_v2.index.tables import (
 )
 from memory_v2.progress import tell_progress
 from memory_v2.storage.base import Stamp
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.graph import Edge, Graph, Node
 from memory_v2.tree.page import Page, read_page

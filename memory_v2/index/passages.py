@@ -14,9 +14,8 @@ from hashlib import blake2b
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from memory_v2.text.calendar import named_day
 from memory_v2.text.dates import Span, find_dates, leading_date, may_have_year, named_span
-from memory_v2.text.days import heading_day, last_date, newest_part, own_day, unmarked
+from memory_v2.text.days import heading_day, last_date, named_day, newest_part, own_day, unmarked
 from memory_v2.text.speakers import speaker, speakers
 from memory_v2.text.words import normal, sentences
 from memory_v2.tree.block import Block, is_blank, readable, size_of, split_lines

@@ -29,7 +29,7 @@ from memory_v2.notes.note import Note
 from memory_v2.plan import SKIP, Plan, Step
 from memory_v2.storage.local.disk import explained, make_folder, read_bytes, replace_bytes, sync_folder
 from memory_v2.text.amounts import counted
-from memory_v2.text.calendar import days_before, named_day
+from memory_v2.text.days import days_before, named_day
 from memory_v2.tree.finding import Finding
 from memory_v2.tree.path import fold
 

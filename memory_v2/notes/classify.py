@@ -31,7 +31,7 @@ from memory_v2.notes.languages import (
 from memory_v2.notes.measures import is_change, readings
 from memory_v2.notes.note import Item
 from memory_v2.notes.people import Aliases, handles, heading_name, linked
-from memory_v2.text.calendar import STAMP
+from memory_v2.text.days import STAMP
 
 Grade: TypeAlias = Literal["marker", "heading", "keyword"]
 Verdict: TypeAlias = tuple[Grade, str]

@@ -24,7 +24,7 @@ from memory_v2.notes.note import Note
 from memory_v2.notes.parsing import read_note
 from memory_v2.progress import with_progress
 from memory_v2.storage.base import Stamp, Stored, version_of
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.tree.block import encode
 
 SETTLED_SECONDS = 2

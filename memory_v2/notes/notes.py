@@ -24,7 +24,7 @@ from memory_v2.notes.note import Note
 from memory_v2.notes.people import NO_ALIASES, Aliases, read_aliases
 from memory_v2.plan import Plan
 from memory_v2.settings import Settings, cache_folder, file_path
-from memory_v2.text.calendar import Calendar, days_before, utc_now
+from memory_v2.text.days import Calendar, days_before, utc_now
 from memory_v2.text.slug import slug
 from memory_v2.validate import each_tag
 

@@ -23,9 +23,8 @@ from memory_v2.notes.languages import CATEGORIES, LONGEST, WORD, bare, mentioned
 from memory_v2.notes.measures import readings
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section
 from memory_v2.notes.people import handles
-from memory_v2.text.calendar import DAY, named_day
 from memory_v2.text.dates import Span
-from memory_v2.text.days import heading_day, own_day
+from memory_v2.text.days import DAY, heading_day, named_day, own_day
 from memory_v2.text.words import normal, plain, sentences, shorten, words
 from memory_v2.tree.block import (
     MAX_NESTING,

@@ -21,7 +21,7 @@ from memory_v2.notes.note import Item, Note, is_within
 from memory_v2.operations.excerpts import statements
 from memory_v2.operations.results import SearchResult
 from memory_v2.operations.search_request import verdict, with_confidence
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.tree.block import readable, split_lines
 from memory_v2.tree.page import Page, read_page
 from memory_v2.validate import check_question

@@ -32,7 +32,7 @@ from memory_v2.settings import Limits
 from memory_v2.storage.base import MemoryStorage
 from memory_v2.storage.history import FORGET, History
 from memory_v2.storage.pending import PendingNote
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.trace.recording import Event, Trace, Traces
 from memory_v2.tree.graph import Graph
 from memory_v2.tree.page import Page

@@ -29,7 +29,7 @@ from memory_v2.storage.pending import (
     recorded_since,
 )
 from memory_v2.storage.versioned import MAX_SUMMARY
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.text.words import shorten
 from memory_v2.tree.block import size_of
 from memory_v2.tree.path import ROOT

@@ -20,7 +20,7 @@ from memory_v2.errors import InvalidSetting, PageNotFound, StorageError
 from memory_v2.operations.read import read
 from memory_v2.settings import is_count
 from memory_v2.storage.base import MemoryStorage
-from memory_v2.text.calendar import DAY
+from memory_v2.text.days import DAY
 from memory_v2.text.words import shorten, tokens
 from memory_v2.tree.page import parse_page
 from memory_v2.tree.path import ROOT

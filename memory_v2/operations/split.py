@@ -19,7 +19,7 @@ from memory_v2.operations.draft import Draft, follow_parent, keep_sources
 from memory_v2.operations.page_lines import tell_divided, tell_extended
 from memory_v2.operations.results import SplitResult
 from memory_v2.operations.split_task import SplitTask
-from memory_v2.text.calendar import DAY
+from memory_v2.text.days import DAY
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, plain, shorten
 from memory_v2.tree.block import Block, decode, encode, split_lines

@@ -25,7 +25,7 @@ from memory_v2.storage.base import (
     version_of,
 )
 from memory_v2.storage.history import Change, History, PageChange, Revision, Rewrite, Rules
-from memory_v2.text.calendar import utc_now
+from memory_v2.text.days import utc_now
 from memory_v2.tree.path import is_entry
 
 DRY_RUN = "dry-run"

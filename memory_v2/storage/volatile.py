@@ -11,7 +11,7 @@ from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.temporary import temporary_folder
 from memory_v2.storage.versioned import VersionedStorage
-from memory_v2.text.calendar import utc_now
+from memory_v2.text.days import utc_now
 
 IN_MEMORY = "/dev/shm"
 """Where Linux has a folder that is kept in memory; elsewhere it is on the disk."""

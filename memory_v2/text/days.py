@@ -1,5 +1,6 @@
-"""The day that a text gives as its own, on which it was said, and the days that a question names by how far they are
-from today: `yesterday`, `last week`, `letzten Dienstag`.
+"""Days: as they are written, on which one a moment falls, and which one is today; the day that a text gives as its own,
+on which it was said; and the days that a question names by how far they are from today: `yesterday`, `last week`,
+`letzten Dienstag`.
 
 Other days in a text are what it speaks of. What may be another word names no day: German `morgen` and `hier`, and
 `today`, which mostly means `now`.
@@ -8,18 +9,96 @@ Other days in a text are what it speaks of. What may be another word names no da
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 
 from memory_v2.text.dates import MONTHS, Span, find_dates, is_month, leading_date
 from memory_v2.text.lists import happened, stopwords
-from memory_v2.text.words import unaccented, words
+from memory_v2.text.words import matcher, unaccented, words
 
-_MARKER = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_AT_END = re.compile(r"[\s.,;:)\]）*_!]*")
-_SET_OFF = re.compile(r"(?:[(\[（—–·|]|\s--?)[\s*_]*$")
+DAY = r"\d{4}-\d\d-\d\d"
+"""A day as ISO 8601 writes it, for patterns."""
+DAY_OR_MONTH = r"\d{4}-\d\d(?:-\d\d)?"
+STAMP = rf"{DAY}(?:[T ]\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+"""A day, perhaps with a time and its zone."""
+FIRST_YEAR, LAST_YEAR = 1900, 2999
+"""The years of a day on which something was said: other numbers of this form are no days, or slips."""
+_NAMED_DAY = re.compile(r"(?<![^\W_])(\d{4})([-_./]?)(\d\d)\2(\d\d)(?!\d|\2\d)")
+
+
+def iso_day(text: str | None) -> date | None:
+    """The day that is written as 2026-02-03; `None` for anything else."""
+    return _day(*text.split("-")) if text and re.fullmatch(DAY, text) else None
+
+
+def named_day(name: str) -> date | None:
+    """The day in the name of a file or of another source: `memory/2026-02-03.md`, `2026_02_03-standup.md`,
+    `20260203.md`. A day in the last part of the name comes first; of several days there, none counts."""
+    *_, last = name.rstrip("/").rpartition("/")
+    for part in (last, name):
+        if days := {day for found in _NAMED_DAY.finditer(part) if (day := _day(found[1], found[3], found[4]))}:
+            return days.pop() if len(days) == 1 else None
+    return None
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day)) if FIRST_YEAR <= int(year) <= LAST_YEAR else None
+    except ValueError:
+        return None
+
+
+def utc_now() -> datetime:
+    """The current time in UTC."""
+    return datetime.now(UTC)
+
+
+def days_before(day: date, days: int) -> date:
+    """The day so many days before; the first of all days if it would be earlier."""
+    return date.fromordinal(max(1, day.toordinal() - days))
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """A time zone and a clock: everything that turns moments into days asks the same one."""
+
+    zone: tzinfo = UTC
+    now: Callable[[], datetime] = utc_now
+
+    def day(self, moment: datetime) -> date:
+        """The day of a moment in this time zone."""
+        try:
+            return moment.astimezone(self.zone).date()
+        except (OverflowError, ValueError):  # at either end of time
+            return moment.date()
+
+    def written(self, day: date | str | None) -> str | None:
+        """A day or a moment as 2026-02-03; what is a text or nothing stays as it is."""
+        if isinstance(day, datetime) and day.tzinfo:
+            day = self.day(day)
+        return day.isoformat()[:10] if isinstance(day, date) else day
+
+    def stopped(self) -> Calendar:
+        """This calendar with a stopped clock: one moment for everything that is asked."""
+        now = self.now()
+        return Calendar(self.zone, lambda: now)
+
+    @property
+    def today(self) -> date:
+        """The current day."""
+        return self.day(self.now())
+
+
+UTC_DAYS = Calendar()
+"""The days of UTC, by the clock of this machine."""
+
+
+_MARKER = r"[ \t]{0,3}(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
+_AT_END = r"[\s.,;:)\]）*_!]*"
+_SET_OFF = r"(?:[(\[（—–·|]|\s--?)[\s*_]*$"
 
 _FORMER = (
     r"(?<!\w)[(\[（]?(?:before|previously|formerly|antes|anteriormente|avant|auparavant|vorher|früher|zuvor|prima|以前|之前|此前)"
@@ -43,13 +122,13 @@ def newest_part(text: str) -> str:
 
 def unmarked(text: str) -> str:
     """The text without the marker of a list or a quote at its start."""
-    return text[found.end() :] if (found := _MARKER.match(text)) else text
+    return text[found.end() :] if (found := matcher(_MARKER).match(text)) else text
 
 
 def last_date(text: str) -> tuple[Span, str] | None:
     """The date that ends a text, and the end of the text before it."""
     last = text.rsplit("\n", 1)[-1][-120:]
-    found = (pair for pair in reversed(find_dates(last)) if _AT_END.fullmatch(last, pair[2]))
+    found = (pair for pair in reversed(find_dates(last)) if matcher(_AT_END).fullmatch(last, pair[2]))
     return next(((span, last[:start]) for span, start, _ in found), None)
 
 
@@ -65,7 +144,7 @@ def own_day(text: str, is_speech: bool = False) -> Span | None:
     if is_speech or not (last := last_date(newest)):
         return None
     span, ahead = last
-    return span if _SET_OFF.search(ahead) and not speaks_of_what_comes(ahead) else None
+    return span if matcher(_SET_OFF).search(ahead) and not speaks_of_what_comes(ahead) else None
 
 
 def heading_day(words: str) -> Span | None:
@@ -105,7 +184,7 @@ _DAYS = {
     -1: "yesterday|gestern|ayer|ontem|昨[天日]",
     1: "tomorrow|demain|amanha|明[天日]",
 }
-_TODAY = re.compile(r"(?<!\w)(?:today|heute|hoy|hoje|aujourd['’]hui)(?!\w)|今[天日]")
+_TODAY = r"(?<!\w)(?:today|heute|hoy|hoje|aujourd['’]hui)(?!\w)|今[天日]"
 """Words that a question has for now, and so names no day by."""
 _DAY, _WEEKEND, _WEEK, _MONTH, _YEAR = range(7, 12)
 _UNITS = {
@@ -157,7 +236,7 @@ def relative_days(query: str, today: date) -> list[Span]:
 def without_relative_days(text: str) -> str:
     """The text on one line, without the days that it names relative to the one on which it was said."""
     unmarked = unaccented(text)
-    for pattern in (_pattern(), _TODAY) if len(unmarked) == len(text) else ():
+    for pattern in (_pattern(), matcher(_TODAY)) if len(unmarked) == len(text) else ():
         for match in reversed([*pattern.finditer(unmarked)]):
             text, unmarked = (each[: match.start()] + each[match.end() :] for each in (text, unmarked))
     return " ".join(text.split())

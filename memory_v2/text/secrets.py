@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_v2.text.calendar import DAY
+from memory_v2.text.days import DAY
 from memory_v2.text.words import matcher, shorten
 
 SHOWN = 4

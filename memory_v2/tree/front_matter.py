@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
-from memory_v2.text.calendar import DAY, iso_day
 from memory_v2.text.dates import find_dates
+from memory_v2.text.days import DAY, iso_day
 
 MAX_LINES = 200
 """Limits a front matter, in lines. What is longer is text; the longest in use list some dozens of tags."""

@@ -23,7 +23,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from itertools import accumulate
 
-from memory_v2.text.calendar import iso_day, named_day
+from memory_v2.text.days import iso_day, named_day
 from memory_v2.text.lists import replacing
 from memory_v2.text.words import content_words, has_cjk, shorten, words
 from memory_v2.tree.block import (

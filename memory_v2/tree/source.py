@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memory_v2.text.calendar import DAY, iso_day
+from memory_v2.text.days import DAY, iso_day
 from memory_v2.tree.block import Block
 
 SOURCE = "source"

@@ -13,7 +13,7 @@ from memory_v2.errors import NotAllowed, PageNotFound, SilicaError
 from memory_v2.operations.history import PastOperation
 from memory_v2.storage.history import EDITED, PageChange
 from memory_v2.text.amounts import counted
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.text.words import shorten
 from memory_v2.tree.block import decode, encode, readable
 from memory_v2.tree.page import Page, page_source, parse_page

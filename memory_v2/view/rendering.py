@@ -20,7 +20,7 @@ from memory_v2.operations.write_task import NOTHING_ELSE, TO_THE_LETTER
 from memory_v2.settings import DEFAULT_AGENT
 from memory_v2.storage.history import EXTERNAL, Revision
 from memory_v2.text.amounts import counted, counted_entries, dollars
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.tree.block import readable
 
 FOLDER = Path(__file__).parent

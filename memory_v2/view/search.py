@@ -6,7 +6,7 @@ from typing import Literal
 
 from memory_v2.errors import SilicaError
 from memory_v2.operations.results import EntryResult, SearchResults
-from memory_v2.text.calendar import iso_day
+from memory_v2.text.days import iso_day
 from memory_v2.view.visit import Visit
 from memory_v2.view.web import Response
 

@@ -13,7 +13,7 @@ from memory_v2.errors import NotAllowed, SilicaError
 from memory_v2.memory import Memory
 from memory_v2.models.offline import OfflinePlanner
 from memory_v2.notes.notes import Notes
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.view.rendering import render
 from memory_v2.view.web import Request, Response, address
 

@@ -12,7 +12,7 @@ from memory_v2.entries.entry import Entry
 from memory_v2.entries.entry_paths import path_of
 from memory_v2.entries.file import EntryFile, entry_data
 from memory_v2.models.base import Conversation, Reply, ToolCall, ToolMessage
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 
 DAY = date(2026, 2, 15)
 

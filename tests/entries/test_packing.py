@@ -20,7 +20,7 @@ from memory_v2.storage.base import Stored
 from memory_v2.storage.history import PageChange
 from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.calendar import UTC_DAYS
+from memory_v2.text.days import UTC_DAYS
 from tests.entries.made import files
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

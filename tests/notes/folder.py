@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from memory_v2.notes.notes import Notes
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from tests.migrate.folder import write_files
 
 LONG_AGO = 1_700_000_000

@@ -13,7 +13,7 @@ from memory_v2.notes.digest import digest_lines
 from memory_v2.notes.graph import NotesGraph
 from memory_v2.notes.measures import is_goal_or_rate, readings
 from memory_v2.notes.notes import Notes
-from memory_v2.text.calendar import Calendar
+from memory_v2.text.days import Calendar
 from memory_v2.text.words import tokens
 from tests.notes.folder import notes_of
 

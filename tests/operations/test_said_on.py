@@ -21,7 +21,7 @@ from memory_v2.settings import Settings
 from memory_v2.storage.history import HistoryDamaged
 from memory_v2.storage.pending import Mode
 from memory_v2.storage.volatile import VolatileStorage
-from memory_v2.text.calendar import UTC_DAYS, Calendar
+from memory_v2.text.days import UTC_DAYS, Calendar
 from memory_v2.validate import checked_source
 from tests.effort import effort
 from tests.operations.scenes import call, calls

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
 from memory_v2.tree.link import find_links

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from memory_v2.models.briefs import SplitBrief
-from memory_v2.text.calendar import DAY, DAY_OR_MONTH
 from memory_v2.text.dates import find_dates, is_month, named_span
+from memory_v2.text.days import DAY, DAY_OR_MONTH
 from memory_v2.text.lists import fillers, headings, read_words, stopwords, weekdays
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.speakers import speakers

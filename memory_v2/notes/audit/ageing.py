@@ -11,8 +11,8 @@ from memory_v2.notes.audit.findings import NoteFinding, about_item
 from memory_v2.notes.extract import Extracted, by_day
 from memory_v2.notes.languages import bare, pattern, says
 from memory_v2.notes.note import Item
-from memory_v2.text.calendar import days_before
 from memory_v2.text.dates import find_dates
+from memory_v2.text.days import days_before
 from memory_v2.text.words import shorten
 from memory_v2.tree.alike import alike
 

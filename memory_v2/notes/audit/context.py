@@ -22,7 +22,7 @@ from memory_v2.notes.extract import Extracted, extracted_in
 from memory_v2.notes.languages import LONGEST, bare, says
 from memory_v2.notes.links import resolver_of
 from memory_v2.notes.note import Item, Note
-from memory_v2.text.calendar import named_day
+from memory_v2.text.days import named_day
 from memory_v2.text.words import content_words
 from memory_v2.tree.block import readable, split_lines
 
