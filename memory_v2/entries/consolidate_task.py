@@ -27,9 +27,8 @@ from memory_v2.text.days import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words
 from memory_v2.tree.block import Block, line_end, new_blocks, to_blank_line
 from memory_v2.tree.edit import parse_numbers, show_numbers
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, page_source
-from memory_v2.tree.path import ENTRIES, ROOT
+from memory_v2.tree.path import ENTRIES, ROOT, link_key
 from memory_v2.tree.source import NO_TEXT, Source, told_sources
 
 Outcome = Literal["to the letter", "in other words", "said already"]

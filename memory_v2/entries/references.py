@@ -18,8 +18,7 @@ from memory_v2.entries.entry_paths import place_named
 from memory_v2.entries.file import RELATED
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.finding import Finding
-from memory_v2.tree.link import find_links, link_key
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import find_links, fold, link_key
 
 Leads: TypeAlias = Literal["entry", "domain", "page", "itself", "ambiguous", "nowhere"]
 

@@ -16,8 +16,7 @@ from urllib.parse import unquote
 from memory_v2.files.listing import without_suffix
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import Block
-from memory_v2.tree.link import find_links
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import find_links, fold
 
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.S)
 _MARKDOWN = re.compile(

@@ -32,8 +32,7 @@ from memory_v2.index.terms import Question
 from memory_v2.text.dates import PartialDate, Span
 from memory_v2.text.days import Calendar
 from memory_v2.tree.block import Block
-from memory_v2.tree.link import find_links
-from memory_v2.tree.path import fold
+from memory_v2.tree.path import find_links, fold
 
 CANDIDATES = 120
 """How many places the full-text table proposes at least."""

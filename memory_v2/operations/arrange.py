@@ -17,9 +17,8 @@ from memory_v2.operations.survey import graph
 from memory_v2.text.words import plain
 from memory_v2.tree import folding
 from memory_v2.tree.block import Block, line_end
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import parse_page
-from memory_v2.tree.path import ROOT, TakenPaths, fold, new_page_path, page_path
+from memory_v2.tree.path import ROOT, TakenPaths, fold, link_key, new_page_path, page_path
 from memory_v2.tree.source_lines import gathered
 from memory_v2.validate import check_text
 

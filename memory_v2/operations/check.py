@@ -26,10 +26,9 @@ from memory_v2.tree.block import Block
 from memory_v2.tree.edit import appended
 from memory_v2.tree.graph import Graph, build_graph
 from memory_v2.tree.headings import Outline, digest, repeated_on
-from memory_v2.tree.link import Link, link_key
 from memory_v2.tree.merged import Merged, conflicts, is_torn, merged_sections
 from memory_v2.tree.page import ChildLink, Page, new_page, read_page
-from memory_v2.tree.path import ROOT, SUFFIX, fold
+from memory_v2.tree.path import ROOT, SUFFIX, Link, fold, link_key
 from memory_v2.tree.titles import section_blocks
 
 

@@ -27,10 +27,9 @@ from memory_v2.text.words import composed
 from memory_v2.trace.recording import digest
 from memory_v2.tree.block import Block
 from memory_v2.tree.graph import Graph, edges_of, node_of
-from memory_v2.tree.link import link_key
 from memory_v2.tree.merged import conflicts, is_torn, tidied
 from memory_v2.tree.page import Page, new_page, page_source, read_page
-from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, prefixes
+from memory_v2.tree.path import ROOT, TakenPaths, child_path, fold, is_entry, is_page_path, link_key, prefixes
 from memory_v2.tree.source import NO_SOURCE, NO_TEXT, Source
 from memory_v2.tree.source_lines import gathered, left_days, of_one_source, signed, signed_each, with_days
 

@@ -27,9 +27,8 @@ from memory_v2.text.redaction import MARKER, LineRedaction, Redaction, TextRedac
 from memory_v2.trace.recording import Traces
 from memory_v2.tree.block import decode, encode, split_lines
 from memory_v2.tree.finding import Finding
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import parse_page, read_page
-from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, page_path
+from memory_v2.tree.path import ENTRIES, ROOT, fold, is_page_path, link_key, page_path
 from memory_v2.tree.redacted import redacted
 from memory_v2.tree.sections import CHILD_LINK, OURS
 from memory_v2.validate import check_text

@@ -17,9 +17,8 @@ from memory_v2.text.retelling import lost_words
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import clauses, content_words, general, has_cjk, plain, words
 from memory_v2.tree.block import Block, parse_blocks
-from memory_v2.tree.link import find_links
 from memory_v2.tree.page import MAX_DESCRIPTION
-from memory_v2.tree.path import new_page_path
+from memory_v2.tree.path import find_links, new_page_path
 
 _DAYS = (
     (0, "today now heute jetzt hoy ahora hoje agora aujourd'hui maintenant 今天 今日"),

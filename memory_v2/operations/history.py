@@ -23,9 +23,8 @@ from memory_v2.storage.local.storage import LocalStorage
 from memory_v2.text.kept import kept
 from memory_v2.tree.block import decode, split_lines
 from memory_v2.tree.graph import build_graph
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page, read_page
-from memory_v2.tree.path import ROOT, fold, is_entry, page_path
+from memory_v2.tree.path import ROOT, fold, is_entry, link_key, page_path
 
 UNDO = "undo"
 SPLIT = "split"

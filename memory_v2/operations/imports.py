@@ -29,9 +29,8 @@ from memory_v2.text.words import plain, shorten
 from memory_v2.tree.block import Block, line_end, new_blocks
 from memory_v2.tree.edit import appended, is_bare
 from memory_v2.tree.headings import REPEATED
-from memory_v2.tree.link import find_links, link_key
 from memory_v2.tree.page import MAX_DESCRIPTION, Page, new_page, own_title, page_source, read_page
-from memory_v2.tree.path import ROOT, child_path, fold, is_page_path, prefixes, title_of_path
+from memory_v2.tree.path import ROOT, child_path, find_links, fold, is_page_path, link_key, prefixes, title_of_path
 from memory_v2.tree.source import Source, is_source_line
 from memory_v2.tree.source_lines import signed
 from memory_v2.tree.titles import RULES_BELOW, TITLE_LEVEL, repeated_headings, section_blocks

@@ -17,9 +17,8 @@ from memory_v2.storage.history import History, HistoryDamaged
 from memory_v2.text.words import words
 from memory_v2.tree.block import readable
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import ChildLink, Page, opening, read_page
-from memory_v2.tree.path import ROOT, fold
+from memory_v2.tree.path import ROOT, fold, link_key
 
 Line: TypeAlias = tuple[Page, ChildLink]
 """A page that lists another one, and the line."""

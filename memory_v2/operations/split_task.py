@@ -22,9 +22,8 @@ from memory_v2.tree.block import encode, line_end, new_blocks, take_runs
 from memory_v2.tree.edit import Run, parse_numbers
 from memory_v2.tree.folding import extended
 from memory_v2.tree.headings import REPEATED, digest, noted, repeated_on
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import ChildLink, Page, page_source
-from memory_v2.tree.path import ROOT, child_path, fold
+from memory_v2.tree.path import ROOT, child_path, fold, link_key
 from memory_v2.tree.source import Source
 from memory_v2.tree.titles import page_of, section_blocks, trimmed
 

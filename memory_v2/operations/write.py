@@ -28,9 +28,8 @@ from memory_v2.tree.block import Block, decode
 from memory_v2.tree.edit import appended
 from memory_v2.tree.front_matter import read_front_matter
 from memory_v2.tree.graph import Graph
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, new_page, opening, own_title, parse_page
-from memory_v2.tree.path import ROOT, fold, new_page_path, title_of_path
+from memory_v2.tree.path import ROOT, fold, link_key, new_page_path, title_of_path
 from memory_v2.tree.source import DATE, Source
 from memory_v2.tree.titles import noted_heading
 from memory_v2.validate import checked_blocks, checked_source

@@ -42,9 +42,8 @@ from memory_v2.operations.write_changes import (
 from memory_v2.text.words import normal
 from memory_v2.tree.block import Block, new_blocks, take_runs
 from memory_v2.tree.edit import Numbers, Run, parse_numbers, show_numbers
-from memory_v2.tree.link import find_links
 from memory_v2.tree.page import Page, new_page, own_title
-from memory_v2.tree.path import TakenPaths
+from memory_v2.tree.path import TakenPaths, find_links
 
 FREE_REMOVAL = 1_000
 """How many bytes any write may remove in addition to twice the length of its text. More would be a deletion."""

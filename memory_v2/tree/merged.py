@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory_v2.tree.block import split_lines
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.path import link_key
 
 _MARK = re.compile(r"(?:<{7}|>{7}) |={7}(?=[\r\n]|\Z)|\|{7}(?=[ \r\n])")
 _OF_EACH_CHANGE = {"last_updated", "size_bytes"}

@@ -40,8 +40,7 @@ from memory_v2.tree.block import (
     to_blank_line,
 )
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
-from memory_v2.tree.link import Link, find_links, link_key
-from memory_v2.tree.path import ROOT
+from memory_v2.tree.path import ROOT, Link, find_links, link_key
 from memory_v2.tree.sections import CHILD_LINK, PROPERTY, Sections, end_sections, misplaced_sections, part
 from memory_v2.tree.source import DATE, SOURCE, Source, is_source_line, told_sources
 

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from memory_v2.operations.results import DatedLines
 from memory_v2.text.slug import slug
 from memory_v2.tree.block import MAX_NESTING, Block, readable
-from memory_v2.tree.link import LINK, link_key
+from memory_v2.tree.path import LINK, link_key
 from memory_v2.tree.source import is_source_line
 
 SCHEMES = ("http", "https", "mailto")

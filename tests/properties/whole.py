@@ -11,9 +11,8 @@ from memory_v2.storage.base import MemoryStorage
 from memory_v2.text.words import normal
 from memory_v2.tree.block import decode
 from memory_v2.tree.graph import build_graph
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import Page, read_page
-from memory_v2.tree.path import ROOT, fold, is_page_path
+from memory_v2.tree.path import ROOT, fold, is_page_path, link_key
 from memory_v2.tree.titles import section_blocks
 
 

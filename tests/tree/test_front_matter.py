@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memory_v2.text.days import named_day
 from memory_v2.tree.block import parse_blocks
 from memory_v2.tree.front_matter import FrontMatter, read_front_matter
-from memory_v2.tree.link import find_links
 from memory_v2.tree.page import MAX_FRONT_MATTER, Page, parse_page, sources_of
+from memory_v2.tree.path import find_links
 from memory_v2.tree.source import Source, covered, is_source_line, read_source_line
 
 FRONT_MATTERS = {

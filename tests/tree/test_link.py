@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memory_v2.tree.block import Block, parse_blocks
 from memory_v2.tree.graph import Edge, Graph, Node, build_graph, edges_of
-from memory_v2.tree.link import Link, find_links, link_key
 from memory_v2.tree.page import Page, parse_page
+from memory_v2.tree.path import Link, find_links, link_key
 from tests.tree.texts import STEADY, markdown
 
 
@@ -129,7 +129,7 @@ def test_one_line_has_the_links_that_it_has_when_it_is_parsed(
 ) -> None:
     block = Block(line.format("[[a/b|words]]") + end, "item")
     links = find_links(block)
-    monkeypatch.setattr("memory_v2.tree.link._PLAIN", re.compile(r"(?!)"))
+    monkeypatch.setattr("memory_v2.tree.path._PLAIN", re.compile(r"(?!)"))
     assert find_links(block) == links
 
 

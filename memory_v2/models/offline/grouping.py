@@ -32,9 +32,8 @@ from memory_v2.text.words import capitalized, has_cjk, plain, shorten, stem, unb
 from memory_v2.tree.block import encode, readable
 from memory_v2.tree.edit import show_numbers
 from memory_v2.tree.front_matter import read_front_matter
-from memory_v2.tree.link import link_key
 from memory_v2.tree.page import MAX_DESCRIPTION, ChildLink, Page
-from memory_v2.tree.path import child_path, fold, title_of_path
+from memory_v2.tree.path import child_path, fold, link_key, title_of_path
 
 MAX_GROUPS = 28
 """How many lines are left on a page at most when its links are grouped, so that more can be added."""
