@@ -16,7 +16,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
-from memory_v2.collector import uncollected
 from memory_v2.index.passages import LINE_BYTES, Named, Passage, days_in, named_by, passages
 from memory_v2.index.places import StoredPassage, pack_texts
 from memory_v2.index.terms import camel_parts, terms, terms_of
@@ -24,7 +23,7 @@ from memory_v2.storage.base import Stamp
 from memory_v2.text.dates import Span
 from memory_v2.text.days import unmarked
 from memory_v2.text.words import normal
-from memory_v2.tree.block import encode, readable
+from memory_v2.tree.block import encode, readable, uncollected
 from memory_v2.tree.page import Page, read_page
 from memory_v2.tree.path import ROOT
 

@@ -14,11 +14,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting
-from memory_v2.listening import listen
 from memory_v2.mcp.options import TOKEN
 from memory_v2.mcp.server import MemoryServer
+from memory_v2.serving import collect_often, listen
 
 PATH = "/mcp"
 LEAST_TOKEN = 16

@@ -16,7 +16,6 @@ from datetime import date
 from hashlib import sha256
 from typing import TypeAlias
 
-from memory_v2.collector import uncollected
 from memory_v2.files.decoding import decode_text
 from memory_v2.files.left_out import LeftOut
 from memory_v2.notes.languages import CATEGORIES, LONGEST, WORD, bare, mentioned, says, topics
@@ -34,6 +33,7 @@ from memory_v2.tree.block import (
     parse_blocks,
     readable,
     split_lines,
+    uncollected,
 )
 from memory_v2.tree.front_matter import read_front_matter
 

@@ -13,9 +13,7 @@ import uvicorn
 from pydantic import ValidationError
 from sqlalchemy import func, select
 
-from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting
-from memory_v2.listening import listen
 from memory_v2.service import tables
 from memory_v2.service.app import application
 from memory_v2.service.backup import back_up, restore
@@ -27,6 +25,7 @@ from memory_v2.service.options import SCOPES, ServiceOptions
 from memory_v2.service.parts import Parts
 from memory_v2.service.problem import Problem
 from memory_v2.service.store import Store
+from memory_v2.serving import collect_often, listen
 
 __all__ = ["add_key", "back_up", "first_key", "restore", "serve"]
 GRACE_SECONDS = 10

@@ -8,15 +8,16 @@ rules decide which lines begin a block; the characters are always cut from the t
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, groupby, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from memory_v2.collector import uncollected
 from memory_v2.tree.front_matter import front_matter_length
 
 if TYPE_CHECKING:
@@ -176,6 +177,19 @@ def _kept(text: str) -> tuple[Block, ...]:
     if len(text) <= MAX_KEPT:
         return _parsed_lately(text)
     return _parsed_last(text) if len(text) <= MAX_KEPT_ALONE else _parsed(text)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Pauses the collector of cycles while much is made of a large text, of which nothing is a cycle. To walk it all
+    again and again, as there is more of it, takes as long as to make it."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 @uncollected()

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from urllib.parse import unquote, urlsplit
 
-from memory_v2.collector import collect_often
 from memory_v2.errors import InvalidSetting, SilicaError
+from memory_v2.serving import collect_often
 from memory_v2.view.app import answer, headers_of, static
 from memory_v2.view.gate import Gate, form_secret, refusal
 from memory_v2.view.live import GREETING, LOOK_SECONDS, Changes

@@ -12,8 +12,8 @@ import memory_v2
 
 PACKAGE = Path(memory_v2.__file__).parent
 FLOORS = (
-    {"collector", "errors", "lazy"},
-    {"configuration", "listening", "locations"},
+    {"errors", "lazy"},
+    {"configuration", "locations", "serving"},
     {"settings", "progress", "text", "prompts"},
     {"tree"},
     {"validate"},

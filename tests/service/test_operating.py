@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from memory_v2.cli.app import silica
-from memory_v2.listening import listen
 from memory_v2.service.problem import STATUSES
+from memory_v2.serving import listen
 from tests.service.conftest import Mark
 from tests.service.running import BASE, HOST, Running, program, running
 from tests.service.test_contexts import code
