@@ -1,15 +1,18 @@
-"""Pages in a temporary folder that goes with the object: for tests and throw-away memories."""
+"""Pages in a temporary folder that goes with the object: for tests and throw-away memories. And such folders, for
+whatever else needs one."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from tempfile import mkdtemp
+from weakref import finalize
 
 from memory_v2.storage.base import ANY, Expected
 from memory_v2.storage.local.storage import LocalStorage
-from memory_v2.storage.temporary import temporary_folder
 from memory_v2.storage.versioned import VersionedStorage
 from memory_v2.text.days import utc_now
 
@@ -36,3 +39,16 @@ class VolatileStorage(LocalStorage):
         moment = self._clock().timestamp()
         os.utime(self._file(path), (moment, moment))
         return version
+
+
+def temporary_folder(user: object, within: str | None = None) -> Path:
+    """A new folder, which is removed when `user` is no longer used; not at the end of a process that was forked
+    meanwhile."""
+    folder = mkdtemp(prefix="silica-", dir=within)
+    finalize(user, _remove, folder, os.getpid())
+    return Path(folder)
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -34,7 +34,7 @@ from memory_v2.storage.local.git_rewrite import GitRewrite
 from memory_v2.storage.s3.bucket import Bucket, Object, PreconditionFailed, UnknownOutcome
 from memory_v2.storage.s3.cache import PageCache
 from memory_v2.storage.s3.lease import Lease, side_by_side
-from memory_v2.storage.temporary import temporary_folder
+from memory_v2.storage.volatile import temporary_folder
 
 FOLDER = ".metadata/history"
 CHECKED_OUT = "checked-out"
