@@ -10,7 +10,7 @@ from memory_v2.errors import ModelError, ToolProblem
 from memory_v2.models.base import AssistantMessage, Conversation, Prompt, Reply, ToolCall, ToolMessage, UserMessage
 from memory_v2.models.briefs import WriteBrief
 from memory_v2.models.delegated import DelegatedRequest
-from memory_v2.models.estimate import with_usage
+from memory_v2.models.prices import with_usage
 from memory_v2.models.provider import parsed_arguments
 from memory_v2.text.words import tokens
 

@@ -19,8 +19,7 @@ from memory_v2.models.base import (
     UserMessage,
     keys_sent,
 )
-from memory_v2.models.estimate import with_usage
-from memory_v2.models.prices import load_prices
+from memory_v2.models.prices import load_prices, with_usage
 from memory_v2.models.provider import (
     FAILED,
     MAX_OUTPUT_TOKENS,

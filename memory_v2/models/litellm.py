@@ -12,8 +12,7 @@ from typing import Any
 from memory_v2.errors import InvalidSetting
 from memory_v2.models.base import Conversation, Model, Reply, Usage, long_enough
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
-from memory_v2.models.estimate import with_usage
-from memory_v2.models.prices import load_prices
+from memory_v2.models.prices import load_prices, with_usage
 from memory_v2.models.provider import (
     FAILED,
     MAX_OUTPUT_TOKENS,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory_v2.errors import InvalidSetting, ModelError
 from memory_v2.models.base import Conversation, Model, Reply, Usage, keys_sent
 from memory_v2.models.chat import chat_messages, chat_tools, read_chat
-from memory_v2.models.estimate import with_usage
-from memory_v2.models.prices import load_prices
+from memory_v2.models.prices import load_prices, with_usage
 from memory_v2.models.provider import (
     FAILED,
     MAX_OUTPUT_TOKENS,

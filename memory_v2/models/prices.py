@@ -1,11 +1,12 @@
-"""What a request costs, by a dated price list; your own price file takes precedence."""
+"""What a request costs: its tokens, estimated if its server does not count them, so that limits hold all the same; and
+their price, by a dated list. Your own price file takes precedence."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory_v2.errors import InvalidSetting
-from memory_v2.models.base import Usage
+from memory_v2.models.base import AssistantMessage, Conversation, Reply, Usage
+from memory_v2.text.words import tokens
 
 TABLE = Path(__file__).with_name("prices.json")
 MILLION = 1_000_000
@@ -79,3 +81,20 @@ def _read(file: Path) -> _Table:
         raise InvalidSetting(f"the prices in {file} are malformed: {where}: {error.errors()[0]['msg']}") from error
     except ValueError as error:
         raise InvalidSetting(f"the prices in {file} are not JSON: {error}") from error
+
+
+def with_usage(reply: Reply, conversation: Conversation, price: Callable[[Usage], float | None]) -> Reply:
+    """The reply; if its server has counted no tokens, with an estimate of them and of what they cost."""
+    if any(astuple(reply.usage)):
+        return reply
+    tools = (tool.name + tool.description + json.dumps(dict(tool.schema)) for tool in conversation.tools)
+    said = (
+        _words(message.reply) if isinstance(message, AssistantMessage) else message.prompt.text
+        for message in conversation.messages
+    )
+    usage = Usage(sum(map(tokens, (conversation.system.text, *tools, *said))), tokens(_words(reply)))
+    return replace(reply, usage=usage, money=price(usage), is_estimate=True)
+
+
+def _words(reply: Reply) -> str:
+    return reply.text + "".join(f"{call.name}{json.dumps(call.arguments, default=str)}" for call in reply.tool_calls)
