@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_v2.errors import UsageError
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.text.slug import slug
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from memory_v2.entries.entry_paths import place_of
 from memory_v2.entries.file import EntryFile, read_entry
 from memory_v2.errors import Unreadable, UsageError
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.exported_page import ExportedPage, file_text, json_row, part_text, row_line
 from memory_v2.migrate.pages import cut_blocks, read_pages

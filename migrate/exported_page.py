@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from memory_v2.entries.file import NO_WORDS
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.migrate.folder import scan_folder
 from memory_v2.migrate.scan import Scan
 from memory_v2.text.words import plain

@@ -11,9 +11,8 @@ from pathlib import Path
 from memory_v2.entries.store import DOMAINS_PAGE
 from memory_v2.files.claude_folder import address_in, judge_in
 from memory_v2.files.decoding import read_text
-from memory_v2.files.left_out import LeftOut
 from memory_v2.files.links import FileLink, LinkResolver, links_in
-from memory_v2.files.listing import Listing, has_text_suffix, list_files, no_reader, without_suffix
+from memory_v2.files.listing import LeftOut, Listing, has_text_suffix, list_files, no_reader, without_suffix
 from memory_v2.migrate.scan import TEXT, Scan, SourceDocument
 from memory_v2.models.offline.documents import title_of_file
 from memory_v2.text.days import named_day

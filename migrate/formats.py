@@ -16,12 +16,13 @@ from typing import Final
 
 from memory_v2.errors import StorageError, UsageError
 from memory_v2.files.claude_folder import address_in, is_memory, judge_in
-from memory_v2.files.left_out import LeftOut, left_out_in_a_line
 from memory_v2.files.listing import (
+    LeftOut,
     Listing,
     SourceFile,
     has_text_suffix,
     left_out_as_hidden,
+    left_out_in_a_line,
     list_files,
     printable,
 )

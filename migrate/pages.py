@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from memory_v2.errors import PageNotFound, Unreadable
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.progress import with_progress
 from memory_v2.tree.block import Block, decode

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.migrate.ledger import STATUSES, status_of, totals_of
 from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.migrate.verify import BlockOutcome, State, Verification

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 
 
 @dataclass(frozen=True, slots=True)

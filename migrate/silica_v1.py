@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from memory_v2.errors import UsageError
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
+from memory_v2.files.listing import LeftOut, Listing, SourceFile, has_text_suffix, left_out_as_hidden, list_files
 from memory_v2.migrate.folder import Text, scan_files
 from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.text.days import iso_day

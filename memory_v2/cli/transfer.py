@@ -16,7 +16,7 @@ from memory_v2.cli.output import Document, Notice, Output, confirmed, plain, sty
 from memory_v2.cli.show import how_to_begin, more_lines, plan_lines, price
 from memory_v2.cli.verb import Option, Yes, ended, misuse, verb
 from memory_v2.errors import SilicaError, UsageError
-from memory_v2.files.left_out import left_out_in_a_line
+from memory_v2.files.listing import left_out_in_a_line
 from memory_v2.locations import persona_memory
 from memory_v2.memory import Memory
 from memory_v2.migrate.export import Form, exported_data

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import Judge, has_text_suffix, left_out_as_hidden
+from memory_v2.files.listing import Judge, LeftOut, has_text_suffix, left_out_as_hidden
 
 CLAUDE = ".claude"
 _MEMORY = re.compile(

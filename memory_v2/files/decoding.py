@@ -6,8 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import SourceFile
+from memory_v2.files.listing import LeftOut, SourceFile
 from memory_v2.tree.block import decode
 
 _WIDE = (  # UTF-32 first: its mark begins with that of UTF-16

@@ -20,7 +20,7 @@ from types import GenericAlias
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from memory_v2.errors import StorageError
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.index.store import IndexStore
 from memory_v2.notes.note import Note
 from memory_v2.progress import tell_progress

@@ -17,8 +17,7 @@ from pathlib import Path
 from memory_v2.errors import PageNotFound, UsageError
 from memory_v2.files.claude_folder import judge_in
 from memory_v2.files.decoding import read_data, read_text
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import Listing, SourceFile, has_text_suffix, list_files
+from memory_v2.files.listing import LeftOut, Listing, SourceFile, has_text_suffix, list_files
 from memory_v2.notes.cache import BATCH, CachedFile, NotesCache
 from memory_v2.notes.note import Note
 from memory_v2.notes.parsing import read_note

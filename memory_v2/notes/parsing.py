@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from memory_v2.files.decoding import decode_text
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.notes.languages import CATEGORIES, LONGEST, WORD, bare, mentioned, says, topics
 from memory_v2.notes.measures import readings
 from memory_v2.notes.note import DatedBy, Item, Kind, Note, Section

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from memory_v2.errors import InvalidText, PageNotFound, UsageError
 from memory_v2.files.decoding import decode_text
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.notes.audit.findings import CODES
 from memory_v2.notes.notes import Notes
 from memory_v2.tree.block import parse_blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import Imported, digest_of
 from memory_v2.migrate.scan import Scan, SourceDocument

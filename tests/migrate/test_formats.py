@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_v2.errors import UsageError
-from memory_v2.files.left_out import LeftOut, left_out_in_a_line
+from memory_v2.files.listing import LeftOut, left_out_in_a_line
 from memory_v2.migrate.formats import choose, scan_paths
 from memory_v2.migrate.planning import make_plan
 from memory_v2.migrate.run import run

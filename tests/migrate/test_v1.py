@@ -11,7 +11,7 @@ import pytest
 import memory_v2
 from memory_v2 import MemoryFileInfo, MemoryNotFoundError, migrate_memory_v1_to_v2, read_memory
 from memory_v2.errors import NotAllowed, PageNotFound, UsageError
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.migrate.formats import choose, scan_paths
 from memory_v2.migrate.scan import Scan, SourceDocument
 from memory_v2.tree.block import encode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.memory import Memory
 from memory_v2.migrate.ledger import STATUSES
 from memory_v2.migrate.report import MOST, Report, make_report, report_markdown, write_reports

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_v2.files.left_out import LeftOut
+from memory_v2.files.listing import LeftOut
 from memory_v2.notes.extract import extracted
 from memory_v2.notes.note import Item, Note
 from memory_v2.notes.parsing import MARK, read_note

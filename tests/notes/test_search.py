@@ -9,8 +9,7 @@ import pytest
 
 from memory_v2.errors import InvalidPattern, InvalidText, UsageError
 from memory_v2.files.decoding import Decoded, read_text
-from memory_v2.files.left_out import LeftOut
-from memory_v2.files.listing import SourceFile
+from memory_v2.files.listing import LeftOut, SourceFile
 from memory_v2.index.base import Hit
 from memory_v2.index.weights import LATELY
 from memory_v2.notes.folder import LONG_AGO, note_of, page_of
