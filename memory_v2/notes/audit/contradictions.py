@@ -1,16 +1,22 @@
 """Values and numbers of lasting notes that another note contradicts.
 
-A value is under a label of a subject. What changes from log to log is history: only what a lasting note says is
-held against the rest. A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are
-of one subject if what is around them shares a name, or if there is only one. What was added is no total. `~35`
-agrees with what is near it, `26+` with more. A goal, a limit and so much a day are no totals.
+A value is under a label of a subject: `Port: 8080` and `Port: 8443`. The subject is the headings above the line, the
+title first; without a title it is what the file is called. Only what says the same thing about the same subject counts,
+so this rather misses one than tells a wrong one: a label that one note gives twice below its headings, or that many
+notes share, is a form to fill in, and a heading below a day is a subject only if a note is called so. What changes from
+log to log is history: only what a lasting note says is held against the rest.
+
+A series is what notes say of one measure (`karma`, in one unit) of one subject: two numbers are of one subject if what
+is around them shares a name, or if there is only one. What was added is no total. `~35` agrees with what is near it,
+`26+` with more. A goal, a limit and so much a day are no totals.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from memory_v2.notes.audit.ageing import day_after
 from memory_v2.notes.audit.context import AuditContext, is_index, is_log, stem_of
@@ -21,9 +27,11 @@ from memory_v2.notes.extract import Extracted, by_day, extraction, states_amount
 from memory_v2.notes.languages import bare, says
 from memory_v2.notes.measures import Reading, readings
 from memory_v2.notes.note import Item, Note
-from memory_v2.text.contradictions import LabelledStatement, Statement, contradictions, stated, subject_of
 from memory_v2.text.dates import is_month
-from memory_v2.text.lists import headings
+from memory_v2.text.days import heading_day, newest_part
+from memory_v2.text.lists import forms, headings
+from memory_v2.text.secrets import masked
+from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import content_words, normal, stem
 
 
@@ -68,6 +76,102 @@ def _above(note: Note, item: Item) -> tuple[str, ...]:
         headings = item.headings[1:] if item.headings[:1] and item.headings[0] in titles else item.headings
         return headings or (stem_of(note.name),)
     return item.headings if item.headings and (titles or is_log(note)) else (stem_of(note.name), *item.headings)
+
+
+MOST_NOTES = 4
+"""How many notes may say something about the same subject and label. Where more do, it is a form."""
+MAX_VALUE = 60
+"""The length of a value, in characters. A longer one is a sentence."""
+
+_STATED = re.compile(
+    r"(?P<label>[^\W\d_][\w ./()-]{0,38}[\w)])(?:[ \u00a0\u202f]?:[ \t]+|：[ \t]*|[ \t]+=[ \t]+)(?P<value>\S.*)"
+)
+_SENTENCE = re.compile(r"(?<=\w{4})(?<!\bProf)[.!?][ \t]|[:?：？。]\Z")
+"""What makes a value a sentence: its end. `M. Perrin` and `Prof. Ada` are names."""
+_MARKS = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line of a note (from 1), the value that it gives, and the day on which it was said, if that is known."""
+
+    name: str
+    line: int
+    value: str
+    day: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What notes say about one subject under one label, newest first."""
+
+    subject: str
+    label: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledStatement:
+    """A statement, with its subject and its label."""
+
+    subject: str
+    label: str
+    statement: Statement
+
+
+def contradictions(said: Iterable[LabelledStatement]) -> list[Contradiction]:
+    """What notes say differently, sorted by subject and label."""
+    found: dict[tuple[str, str], list[LabelledStatement]] = {}
+    for one in said:
+        found.setdefault((normal(one.subject), normal(one.label)), []).append(one)
+    told = (_contradiction(found[key]) for key in sorted(found))
+    return [one for one in told if one is not None]
+
+
+def _contradiction(said: Sequence[LabelledStatement]) -> Contradiction | None:
+    """What was said under one label about one subject, if it is a contradiction."""
+    values = {(one.statement.name, normal(one.statement.value)) for one in said}
+    names, different = {name for name, _ in values}, {value for _, value in values}
+    is_form = len(names) > MOST_NOTES or len(values) > len(names)
+    longest = max(different, key=len)
+    if len(names) < 2 or is_form or all(longest.startswith(value) for value in different):
+        return None
+    if any(value[0].isdigit() for value in different) and not all(re.search(r"\d", value) for value in different):
+        return None  # a number, and words about it: `Year: 2019`, `Year: not on the plate`
+    by_name = sorted((one.statement for one in said), key=lambda one: (one.name, one.line))
+    newest = sorted(by_name, key=lambda one: one.day or date.min, reverse=True)
+    subject, label = said[0].subject, said[0].label
+    return Contradiction(subject, label, tuple(_masked(one, label) for one in newest))
+
+
+def subject_of(headings: Sequence[str], names: Collection[str]) -> str:
+    """The headings that name a subject: not days and times, nor words such as "Notes". Empty if there is none. `names`
+    is what the notes are called."""
+    named = [words for words in headings if is_meaningful(slug(words)) and not _is_day(words)]
+    is_log = any(_is_day(words) for words in headings)
+    return "" if is_log and not (named and normal(named[0]) in names) else " › ".join(named)
+
+
+def _is_day(words: str) -> bool:
+    """Whether a heading has a day or a time in it, or nothing but numbers."""
+    return bool(heading_day(words) or re.search(r"\d:\d\d", words) or not re.search(r"[^\W\d_]{2}", words))
+
+
+def stated(line: str) -> tuple[str, str] | None:
+    """The label and the value of a line; `None` if it is not of that form."""
+    bare = _MARKS.sub("", newest_part(line)).replace("**", "").replace("__", "").replace("`", "").strip()
+    found = _STATED.fullmatch(bare)
+    if not found or len(value := found["value"].strip()) > MAX_VALUE or len(found["label"].split()) > 4:
+        return None
+    if slug(found["label"]) in forms() or _SENTENCE.search(value) or not normal(value):
+        return None
+    return found["label"], value
+
+
+def _masked(statement: Statement, label: str) -> Statement:
+    """The statement without the secret that its value may be."""
+    shown = masked(f"{label}: {statement.value}").removeprefix(f"{label}: ")
+    return Statement(statement.name, statement.line, shown, statement.day)
 
 
 _FIELDS = ("markers", "titles", "headings", "units", "increments", "totals", "changes")
