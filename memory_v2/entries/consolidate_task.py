@@ -20,8 +20,7 @@ from memory_v2.operations.draft import Draft, name_sources
 from memory_v2.operations.guard import denied_by, missing_from
 from memory_v2.operations.overgrown import split_overgrown
 from memory_v2.operations.write import ensure_page, write_brief
-from memory_v2.operations.write_calls import NewBlocks, Replace
-from memory_v2.operations.write_changes import redescribed, taken_out
+from memory_v2.operations.write_changes import NewBlocks, Replace, redescribed, taken_out
 from memory_v2.operations.write_task import NOTHING_ELSE, WriteTask
 from memory_v2.text.days import Calendar, iso_day
 from memory_v2.text.words import content_words, normal, words

@@ -13,25 +13,23 @@ from memory_v2.models.base import Prompt
 from memory_v2.models.briefs import PageView, WriteBrief, listed_as
 from memory_v2.operations import guard
 from memory_v2.operations.draft import Draft, known_page
-from memory_v2.operations.write_calls import (
+from memory_v2.operations.write_changes import (
+    Account,
+    CreatedPage,
     CreatePage,
     Describe,
+    Described,
     InsertText,
     NothingNew,
+    PageChanges,
     PlaceBlocks,
     ReadPages,
     Remove,
     Replace,
     RewritePage,
-    WriteCall,
-)
-from memory_v2.operations.write_changes import (
-    Account,
-    CreatedPage,
-    Described,
-    PageChanges,
     SaidAlready,
     Seen,
+    WriteCall,
     added_to,
     found_among,
     numbers_on,
