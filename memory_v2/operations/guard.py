@@ -12,8 +12,7 @@ from functools import lru_cache
 from memory_v2.errors import ToolProblem
 from memory_v2.text.dates import find_dates, is_month
 from memory_v2.text.days import DAY_OR_MONTH
-from memory_v2.text.negation import affirmed, denied
-from memory_v2.text.retelling import lost_words
+from memory_v2.text.retelling import affirmed, denied, lost_words
 from memory_v2.text.slug import is_meaningful, slug
 from memory_v2.text.words import clauses, content_words, general, has_cjk, plain, words
 from memory_v2.tree.block import Block, parse_blocks

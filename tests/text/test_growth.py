@@ -13,7 +13,7 @@ from memory_v2.models.offline.outline import find_units, together
 from memory_v2.notes.parsing import read_note
 from memory_v2.operations.split import times_of
 from memory_v2.text.kept import kept
-from memory_v2.text.negation import denied
+from memory_v2.text.retelling import denied
 from memory_v2.text.statement import Lines
 from memory_v2.text.words import words
 from memory_v2.tree.block import Block, parse_blocks

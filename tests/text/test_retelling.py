@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memory_v2.operations.guard import denied_by, missing_from
 from memory_v2.text.kept import kept
-from memory_v2.text.negation import affirmed, denied
-from memory_v2.text.retelling import lost_words
+from memory_v2.text.retelling import affirmed, denied, lost_words
 from memory_v2.tree.block import parse_blocks
 
 LOST = [

@@ -14,7 +14,7 @@ from memory_v2.notes.audit.context import AuditContext, is_log
 from memory_v2.notes.audit.findings import NoteFinding, about_item
 from memory_v2.notes.classify import is_closed, is_footer, struck_part
 from memory_v2.notes.note import Item, Note
-from memory_v2.text.negation import polarity, without_negation
+from memory_v2.text.retelling import polarity, without_negation
 from memory_v2.text.words import normal, shorten
 from memory_v2.tree.alike import alike
 from memory_v2.tree.edit import show_numbers
