@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import cached_property
 from itertools import accumulate, islice
 from typing import Protocol
@@ -102,7 +102,8 @@ def known_days(tables: sqlite3.Connection, dates: Collection[Span | PartialDate]
     """The days that are meant; a day or month of no year in particular is one of each year that a passage is about."""
     of_any_year = any(isinstance(asked, PartialDate) for asked in dates)
     years = _years(tables, kind) if of_any_year else range(0)
-    return Days(tuple(dict.fromkeys(span for asked in dates for span in _spans(asked, years))), of_any_year)
+    spans = (span for one in dates for span in (one.in_years(years) if isinstance(one, PartialDate) else [one]))
+    return Days(tuple(dict.fromkeys((span.start.toordinal(), span.end.toordinal()) for span in spans)), of_any_year)
 
 
 def _years(tables: sqlite3.Connection, kind: Kind) -> range:
@@ -114,19 +115,6 @@ def _years(tables: sqlite3.Connection, kind: Kind) -> range:
     if first is None:
         return range(0)
     return range(date.fromordinal(first).year, date.fromordinal(last).year + 1)[-_MOST_YEARS:]
-
-
-def _spans(asked: Span | PartialDate, years: Iterable[int]) -> Iterator[tuple[int, int]]:
-    if isinstance(asked, Span):
-        yield asked.start.toordinal(), asked.end.toordinal()
-        return
-    for year in years:
-        try:
-            first = date(year, asked.month, asked.day or 1)
-        except ValueError:  # 29 February
-            continue
-        following = first + timedelta(days=1) if asked.day else date(year + asked.month // 12, asked.month % 12 + 1, 1)
-        yield first.toordinal(), following.toordinal() - 1
 
 
 class SemanticScores(Protocol):

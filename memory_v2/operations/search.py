@@ -30,11 +30,12 @@ from memory_v2.operations.search_request import (
     checked_filter,
     is_of,
     ranked_by_day,
+    spans_meant,
     verdict,
     with_confidence,
 )
 from memory_v2.settings import is_count
-from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.dates import Span, question_dates
 from memory_v2.text.days import asks_for_days_alone, relative_days
 from memory_v2.tree.block import readable
 from memory_v2.tree.edit import number_runs, parse_numbers
@@ -146,7 +147,7 @@ def _places(draft: Draft, query: str, count: int, where: SearchFilter, entries: 
     if (where.since or where.until) and not found:
         then = [Span(where.since or date.min, where.until or today)]
     if is_for_days:
-        then = [span for one in days for span in (one.latest(today) if isinstance(one, PartialDate) else [one])]
+        then = spans_meant(days, today)
     if then:
         known = {(hit.path, hit.first_line) for hit in found}
         said = _admitted(draft, where, index.said_then(then, many, where.pages))

@@ -2,7 +2,7 @@
 whether what was found answers it.
 
 The index knows the days that a text names for itself or in a heading. On which day a line was written, or its source
-said it, is known only of what was found: so that is looked through: what was said on the days that a question names
+said it, is known only of what was found. So that is looked through, and what was said on the days that a question names
 comes before what was said later.
 """
 
@@ -126,6 +126,11 @@ def _around(graph: Graph, path: str, steps: int) -> frozenset[str]:
     return frozenset(found)
 
 
+def spans_meant(days: Iterable[Span | PartialDate], today: date) -> list[Span]:
+    """The times that are asked for; a month or a day without a year is one of the last years."""
+    return [span for one in days for span in (one.latest(today) if isinstance(one, PartialDate) else [one])]
+
+
 POOL = CANDIDATES
 """Among how many of the best places those of the days asked for are looked for. The index proposes as many anyway."""
 
@@ -133,10 +138,9 @@ POOL = CANDIDATES
 def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | PartialDate], today: date) -> list[Hit]:
     """The hits, best first, with points for the day on which they were said, too: for those of a day asked for, and
     against those said later, unless the question asks for what has been so since. Entries have theirs."""
-    begun = [_latest(asked, today) for asked in days]
-    last = max((span.end for span in begun if span), default=None)
-    if last is None or says_as_written(present(), query):
-        last = date.max
+    begun = [span for span in spans_meant(days, today) if span.start <= today]
+    is_since = says_as_written(present(), query)
+    last = date.max if is_since else max((span.end for span in begun), default=date.max)
     return sorted((_ranked_by_day(hit, days, last) for hit in hits), key=lambda hit: -hit.score)
 
 
@@ -150,13 +154,6 @@ def _ranked_by_day(hit: Hit, days: Sequence[Span | PartialDate], last: date) -> 
     else:
         return hit
     return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (sign, points)))
-
-
-def _latest(asked: Span | PartialDate, today: date) -> Span | None:
-    """The last time that was meant and has begun."""
-    if isinstance(asked, PartialDate):
-        return next(iter(asked.latest(today)), None)
-    return asked if asked.start <= today else None
 
 
 def is_of(days: Sequence[Span | PartialDate], hit: Hit) -> bool:

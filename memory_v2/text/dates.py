@@ -37,15 +37,19 @@ class PartialDate:
     month: int
     day: int | None = None
 
+    def in_years(self, years: Iterable[int]) -> list[Span]:
+        """This month or day in each of these years; 29 February only in those that have one."""
+        return [span for year in years if (span := _span(year, self.month, self.day))]
+
     def matches(self, span: Span) -> bool:
         """Whether any day of `span` falls in this month or on this day."""
-        these = (_span(year, self.month, self.day) for year in range(span.start.year, span.end.year + 1))
-        return any(this is not None and this.start <= span.end and span.start <= this.end for this in these)
+        these = self.in_years(range(span.start.year, span.end.year + 1))
+        return any(this.start <= span.end and span.start <= this.end for this in these)
 
     def latest(self, today: date) -> list[Span]:
         """This month or day in the last `YEARS_BACK` years, this one included, the newest first."""
-        spans = (_span(today.year - ago, self.month, self.day) for ago in range(YEARS_BACK))
-        return [span for span in spans if span and span.start <= today]
+        spans = self.in_years(range(today.year, today.year - YEARS_BACK, -1))
+        return [span for span in spans if span.start <= today]
 
 
 YEARS_BACK = 10
