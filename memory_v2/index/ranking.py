@@ -20,7 +20,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from memory_v2.index import weights
-from memory_v2.index.coverage import Candidate, candidates
+from memory_v2.index.candidates import Candidate, candidates
 from memory_v2.index.line_dates import PassageDate
 from memory_v2.index.lookup import LookupResult, SemanticScores
 from memory_v2.index.places import StoredPassage

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from memory_v2.index import spelling
 from memory_v2.index import terms as module
-from memory_v2.index.coverage import FLOOR, RELATED
+from memory_v2.index.candidates import RELATED
+from memory_v2.index.coverage import FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import Days
 from memory_v2.index.spelling import distance
