@@ -50,7 +50,7 @@ class Dense:
     def not_by_meaning(self) -> str:
         """Why texts are found by words only, all of them or some, and what to do; else empty."""
         if self.lacks_vectors:
-            return "some texts are found by words only: each search encodes what has no vector yet for two seconds"
+            return f"some texts are found by words only: each search encodes what has no vector yet for {WAITED:g} s"
         return self.problem
 
     def meaning(self, store: IndexStore) -> Meaning | None:
