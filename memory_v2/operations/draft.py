@@ -261,7 +261,8 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
     """Stages the source of a text on each staged page: in the metadata of a page that has nothing else, which is a new
     one or the one that is `replaced`; on the root, and on any other page, in a line behind the text. Text without a
     source gets the day on which it is written, if else it would seem to be from the source of its page. The day in the
-    metadata of a page is that of the text that came with it, so later text of a day that is past has a line too."""
+    metadata of a page is that of the text that came with it, so later text of a day that is past has a line too; and so
+    has text below a heading that was there and names earlier days."""
     now = draft.context.now()
     today = draft.context.calendar.day(now)
     for path, page in draft.written():
@@ -274,7 +275,8 @@ def name_source(draft: Draft, source: Source, replaced: str = "") -> None:
             continue
         told = source or (Source(day=today) if has else source)
         was = before.blocks if before and not is_new else page.blocks[: page.top]
-        named = signed(page, was, NO_SOURCE if told == has and not is_later else told)
+        late = replace(told, day=told.day or today)
+        named = signed(page, was, NO_SOURCE if told == has and not is_later else told, late)
         if named is not page:
             draft.put(named)
 
@@ -283,7 +285,8 @@ def name_sources(draft: Draft, source_of: Callable[[Block], Source]) -> None:
     """Stages a line behind each text that is new on a staged page, which names its source."""
     for path, page in draft.written():
         before = draft.before(path)
-        named = signed_each(page, before.blocks if before else page.blocks[: page.top], source_of)
+        was = before.blocks if before else page.blocks[: page.top]
+        named = signed_each(page, was, lambda _, block: source_of(block))
         if named is not page:
             draft.put(named)
 

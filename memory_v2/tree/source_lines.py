@@ -14,7 +14,7 @@ from datetime import date
 from itertools import groupby
 
 from memory_v2.text.dates import Span
-from memory_v2.text.days import heading_day
+from memory_v2.text.days import heading_day, own_day
 from memory_v2.text.kept import kept
 from memory_v2.tree.block import Block, line_end, readable, split_lines, take_runs
 from memory_v2.tree.page import Page, page_source
@@ -48,12 +48,24 @@ class _SourcedBlock:
     text: int = 0
 
 
-def signed(page: Page, before: Sequence[Block], source: Source) -> Page:
+def signed(page: Page, before: Sequence[Block], source: Source, late: Source = NO_SOURCE) -> Page:
     """The page, changed from these blocks, with lines that name the source of what is new on it. A line that new text
-    brings with it is for that text."""
-    if not source and not any(map(is_source_line, (*before, *page.blocks))):
+    brings with it is for that text. New text below a heading that was there and names earlier days is from `late`."""
+    places = _late(page, before, late.day) if late.day else frozenset[int]()
+    if not source and not places and not any(map(is_source_line, (*before, *page.blocks))):
         return page
-    return signed_each(page, before, lambda _: source)
+    return signed_each(page, before, lambda place, _: late if place in places else source)
+
+
+def _late(page: Page, before: Sequence[Block], day: date) -> frozenset[int]:
+    """The places of the blocks that are new on the page, do not begin or end with a day of their own, and stand below a
+    heading that was there and names days before this one."""
+    earlier = {span for span in headed_days(before) if span and span.end < day}
+    if not earlier:
+        return frozenset()
+    below = [place for place, span in enumerate(headed_days(page.blocks)) if span in earlier]
+    origins = _origins(before, page.blocks)
+    return frozenset(place for place in below if not origins[place] and own_day(page.blocks[place].content) is None)
 
 
 def gathered(page: Page, others: Sequence[Page]) -> Page:
@@ -64,7 +76,7 @@ def gathered(page: Page, others: Sequence[Page]) -> Page:
         return page
     parts = [other.blocks if len(sources) == 1 else spelled_out(other) for other in others]
     before = [block for part in parts for block in (_APART, *part)]
-    made = signed_each(_without_respelled(page, before), before, lambda _: NO_SOURCE)
+    made = signed_each(_without_respelled(page, before), before, lambda *_: NO_SOURCE)
     return made if len(sources) == 1 else replace(made, metadata=_without_source(made))
 
 
@@ -162,9 +174,9 @@ def _without_source(page: Page) -> str:
     return "".join(line for line in lines if not ((found := PROPERTY.match(line)) and found[1] in (SOURCE, DATE)))
 
 
-def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[Block], Source]) -> Page:
+def signed_each(page: Page, before: Sequence[Block], source_of: Callable[[int, Block], Source]) -> Page:
     """The page, changed from these blocks, with its lines made again, and one for each text that is new on it;
-    `source_of` tells the source of a new block."""
+    `source_of` tells the source of a new block, by its place (from 0) and itself."""
     origins = _origins(before, page.blocks)
     lines = {n: place for place, n in enumerate(origins) if n and is_source_line(before[n - 1])}
     placed = _placed(page, _texts(_told(page, before, origins, source_of)), lines)
@@ -200,7 +212,7 @@ def _placed(page: Page, texts: Sequence[Sequence[_SourcedBlock]], lines: Mapping
 
 
 def _told(
-    page: Page, before: Sequence[Block], origins: Sequence[int], source_of: Callable[[Block], Source]
+    page: Page, before: Sequence[Block], origins: Sequence[int], source_of: Callable[[int, Block], Source]
 ) -> Iterator[_SourcedBlock]:
     """The blocks of the page without its lines, each with its source."""
     known, known_own = closing_lines(before), text_lines(before)
@@ -220,7 +232,7 @@ def _told(
                 yield _SourcedBlock(block, place, _said(around, line), text)
             else:
                 yield (
-                    _SourcedBlock(block, place, source_of(block), -1)
+                    _SourcedBlock(block, place, source_of(place, block), -1)
                     if is_new and place >= page.top
                     else _SourcedBlock(block, place)
                 )
@@ -275,13 +287,15 @@ def _end(text: Sequence[_SourcedBlock]) -> int:
 
 def _line(blocks: Sequence[Block], first: int, source: Source, newline: str) -> Block:
     """The line for the last of these blocks, from `first` on. It says how many if that is not what a line is for by
-    itself: all text up to another line, or to a heading."""
+    itself: all text up to another line, or to a heading. A heading that names days is no part of a text that came
+    without it: the text has a day of its own."""
     start = len(blocks)
     while start > 0 and not is_source_line(blocks[start - 1]):
         start -= 1
         if blocks[start].kind == "heading":
             break
-    is_exact = start <= first and all(block.kind == "heading" for block in blocks[start:first])
+    headings = blocks[start:first]
+    is_exact = start <= first and all(block.kind == "heading" for block in headings) and not any(headed_days(headings))
     count = len(blocks) - first
     counted = "" if is_exact else f" ({count} block{'s' if count > 1 else ''})"
     return Block(f"{source.line}{counted}{newline}{newline}")

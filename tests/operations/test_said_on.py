@@ -594,3 +594,32 @@ def test_a_later_text_that_shares_little_replaces_nothing() -> None:
         "append",
     )
     assert memory.search("What is the phone number of the letting agent at Petch & Lamb?")[0].excerpt == agent
+
+
+def test_what_is_told_later_below_a_dated_heading_has_its_own_day(clocked: Clocked) -> None:
+    clocked.write("## Plan, 2026-01-05\n\n- The kiln is fired on Monday.\n- The glaze is blue.")
+    model = ScriptedModel([calls(call("replace", page="shop", blocks="3", new_blocks="n1", reason="another day"))])
+    clocked.now = LATER
+    Memory(clocked.storage, model, now=lambda: clocked.now).write("- The kiln is fired on Friday.", "shop")
+    assert "Friday.\n\n*Said on 2026-02-10* (1 block)\n" in clocked.memory.read("shop")
+    assert clocked.told("kiln fired") == ("2026-02-10", "2026-01-05")
+    clocked.write("- The wheel squeaks.", at=LAST)
+    assert clocked.told("wheel squeaks")[0] == "2026-03-01"
+    assert clocked.told("glaze blue")[0] == "2026-01-05"
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("## Plan, 2026-03-01", "- The wheel squeaks."),
+        ("## Plan, March 2026", "- The wheel squeaks."),
+        ("## Fair on 2026-05-09", "- The wheel squeaks."),
+        ("## Plan, 2026-01-05", "- 2026-01-06 The wheel squeaks."),
+        ("## Plan, 2026-01-05", "## Plan, 2026-02-10\n\n- The wheel squeaks."),
+    ],
+    ids=["same day", "a month with the day", "a day to come", "its own day", "its own heading"],
+)
+def test_no_line_tells_a_day_that_is_told_already(clocked: Clocked, heading: str, text: str) -> None:
+    clocked.write(f"{heading}\n\n- The kiln is cold.")
+    clocked.write(text, at=LAST)
+    assert "Said on" not in clocked.memory.read("shop")
