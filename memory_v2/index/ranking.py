@@ -72,8 +72,8 @@ def rank(
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
-    if by is QUESTION and scored and asks_for_now(question, scored[0][2]):
-        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said), key=lambda row: -row[0])
+    if by is QUESTION and scored and (points := _points_of_newest(question, scored[0][2])):
+        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said, points), key=lambda row: -row[0])
     best_first = [candidate for _, _, candidate in scored]
     newest, *others = versions_of_first(question, found, best_first, said, semantic) if by is QUESTION else [0]
     earlier = {best_first[rank].place.id for rank in others}
@@ -94,12 +94,22 @@ def rank(
     ]
 
 
-def _with_recency(best: Sequence[_Scored], said: Mapping[int, PassageDate]) -> Iterator[_Scored]:
-    """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own."""
+def _points_of_newest(question: Question, first: Candidate) -> float:
+    """The points of the place that was said last: they count against it if what was so before is asked for."""
+    if question.dates or first.is_talk or first.titled:
+        return 0.0
+    return weights.SAID_EARLY if question.past else weights.SAID_LATELY
+
+
+def _with_recency(
+    best: Sequence[_Scored], said: Mapping[int, PassageDate], newest: float
+) -> Iterator[_Scored]:
+    """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own:
+    those of the `newest` if all do."""
     days = sorted({said[candidate.place.id].day for _, _, candidate in best[:COMPARED]})
     for score, points, candidate in best:
         earlier = min(bisect_left(days, said[candidate.place.id].day), len(days) - 1)
-        added = weights.SAID_LATELY * earlier / max(len(days) - 1, 1)
+        added = newest * earlier / max(len(days) - 1, 1)
         yield score + added, {**points, weights.LATELY: added}, candidate
 
 

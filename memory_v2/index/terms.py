@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
 from memory_v2.text.dates import PartialDate, Span, question_dates
-from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, stopwords, synonyms
+from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, past_tense, stopwords, synonyms
 from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"
@@ -310,11 +310,18 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
-        says_one_of(past(), stored(terms(query))),
+        asks_for_the_past(query),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
         {run.lower(): parts for run, parts in camel_words(query).items()},
         inflected,
+    )
+
+
+def asks_for_the_past(query: str) -> bool:
+    """Whether what was so before is asked for, in words for it or for a time together with the past tense."""
+    return says_one_of(past(), stored(terms(query))) or any(
+        says_as_written(times, query) and says_as_written(verbs, query) for times, verbs in past_tense()
     )
 
 

@@ -19,6 +19,12 @@ def read_phrases(file: Path) -> frozenset[str]:
     return frozenset(filter(None, (phrase.strip() for line in _lines(file) for phrase in line.split(","))))
 
 
+def read_pairs(file: Path) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """The phrases before and after the colon of each line of a file."""
+    sides = ([{*map(str.strip, side.split(","))} for side in line.split(":")] for line in _lines(file))
+    return tuple((frozenset(first), frozenset(second)) for first, second in sides)
+
+
 def _lines(file: Path) -> Iterator[str]:
     return (line for line in file.read_text("utf-8").splitlines() if not line.startswith("#"))
 
@@ -29,6 +35,10 @@ def _words(name: str) -> Callable[[], frozenset[str]]:
 
 def _phrases(name: str) -> Callable[[], frozenset[str]]:
     return cache(partial(read_phrases, DATA / name))
+
+
+def _pairs(name: str) -> Callable[[], tuple[tuple[frozenset[str], frozenset[str]], ...]]:
+    return cache(partial(read_pairs, DATA / name))
 
 
 stopwords = _words("stopwords.txt")
@@ -55,6 +65,8 @@ present = _phrases("present.txt")
 """Phrases that say that a line speaks of the present, such as `as of`."""
 past = _phrases("past.txt")
 """Phrases with which a question asks for what was so before, such as `used to`."""
+past_tense = _pairs("past-tense.txt")
+"""Words for a time, such as `before`, each line of a language with its words in the past tense, such as `was`."""
 particles = _words("particles.txt")
 """Chinese characters of the grammar, such as `的`."""
 asking = _words("asking.txt")
