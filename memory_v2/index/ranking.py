@@ -72,8 +72,8 @@ def rank(
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
-    if by is QUESTION and scored and (points := _points_of_newest(question, scored[0][2])):
-        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said, points), key=lambda row: -row[0])
+    if by is QUESTION and scored and (most := weights.SAID_LATELY * recency(question, scored[0][2])):
+        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said, most), key=lambda row: -row[0])
     best_first = [candidate for _, _, candidate in scored]
     newest, *others = versions_of_first(question, found, best_first, said, semantic) if by is QUESTION else [0]
     earlier = {best_first[rank].place.id for rank in others}
@@ -94,22 +94,13 @@ def rank(
     ]
 
 
-def _points_of_newest(question: Question, first: Candidate) -> float:
-    """The points of the place that was said last: they count against it if what was so before is asked for."""
-    if question.dates or first.is_talk or first.titled:
-        return 0.0
-    return weights.SAID_EARLY if question.past else weights.SAID_LATELY
-
-
-def _with_recency(
-    best: Sequence[_Scored], said: Mapping[int, PassageDate], newest: float
-) -> Iterator[_Scored]:
+def _with_recency(best: Sequence[_Scored], said: Mapping[int, PassageDate], most: float) -> Iterator[_Scored]:
     """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own:
-    those of the `newest` if all do."""
+    `most` if all do."""
     days = sorted({said[candidate.place.id].day for _, _, candidate in best[:COMPARED]})
     for score, points, candidate in best:
         earlier = min(bisect_left(days, said[candidate.place.id].day), len(days) - 1)
-        added = newest * earlier / max(len(days) - 1, 1)
+        added = most * earlier / max(len(days) - 1, 1)
         yield score + added, {**points, weights.LATELY: added}, candidate
 
 
@@ -246,7 +237,7 @@ def versions_of_first(
     """The ranks, from 0, of the newest version of the first of the `best` places and then of the earlier ones; that of
     the first alone if there is no newer one. Who asks for what was so before, for a day or for a title wants none, and
     in a conversation what is alike replaces nothing."""
-    if not best or not asks_for_now(question, best[0]):
+    if not best or recency(question, best[0]) < 1:
         return [0]
     first, versions = best[0], [0]
     for rank, other in enumerate(best[1:COMPARED], 1):
@@ -270,10 +261,12 @@ def versions_of_first(
     return versions
 
 
-def asks_for_now(question: Question, first: Candidate) -> bool:
-    """Whether what was said lately counts more: not if what was so before is asked for, a day or a title,
-    nor in a conversation."""
-    return not (question.past or question.dates or first.is_talk or first.titled)
+def recency(question: Question, first: Candidate) -> int:
+    """1 if what was said lately counts more; -1 if what was said early does, because what was so before is asked for;
+    and 0 if a day or a title is asked for, and in a conversation."""
+    if question.dates or first.is_talk or first.titled:
+        return 0
+    return -1 if question.past else 1
 
 
 def _is_later(place: StoredPassage, than: StoredPassage, said: Mapping[int, PassageDate]) -> bool:

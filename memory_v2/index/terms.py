@@ -16,7 +16,17 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
 from memory_v2.text.dates import PartialDate, Span, question_dates
-from memory_v2.text.lists import asking, interrogatives, irregular, kinds, particles, past, past_tense, stopwords, synonyms
+from memory_v2.text.lists import (
+    asking,
+    interrogatives,
+    irregular,
+    kinds,
+    particles,
+    past,
+    past_tense,
+    stopwords,
+    synonyms,
+)
 from memory_v2.text.words import has_cjk, is_latin, matcher, proper_words, words
 
 EVERYTHING = "categories 'L* N* M* P* S* C*'"

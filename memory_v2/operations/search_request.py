@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Literal
 
 from memory_v2.errors import InvalidPath, InvalidSetting, PageNotFound
@@ -19,11 +19,11 @@ from memory_v2.index.coverage import ALL, BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
-from memory_v2.index.terms import asked_at_once, says_as_written
+from memory_v2.index.terms import asked_at_once, asks_for_the_past, says_as_written
 from memory_v2.index.weights import AFTERWARDS, DAY, SAID_AFTERWARDS, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
-from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.dates import PartialDate, Span, dates_before, question_dates
 from memory_v2.text.days import asks_for_days_alone
 from memory_v2.text.lists import present
 from memory_v2.tree.graph import Graph
@@ -137,11 +137,21 @@ POOL = CANDIDATES
 
 def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | PartialDate], today: date) -> list[Hit]:
     """The hits, best first, with points for the day on which they were said, too: for those of a day asked for, and
-    against those said later, unless the question asks for what has been so since. Entries have theirs."""
+    against those said later, unless the question asks for what has been so since. Who asks for what was so before a day
+    does not ask for what names it. Entries have theirs."""
     begun = [span for span in spans_meant(days, today) if span.start <= today]
-    is_since = says_as_written(present(), query)
-    last = date.max if is_since else max((span.end for span in begun), default=date.max)
+    last = date.max if says_as_written(present(), query) else max((span.end for span in begun), default=date.max)
+    ends = dates_before(query) if asks_for_the_past(query) else []
+    if until := [span.start for span in spans_meant(ends, today) if span.start <= today]:
+        days, last = [one for one in days if one not in ends], min(until) - timedelta(days=1)
+        hits = [_without_day(hit) for hit in hits]
     return sorted((_ranked_by_day(hit, days, last) for hit in hits), key=lambda hit: -hit.score)
+
+
+def _without_day(hit: Hit) -> Hit:
+    points = dict(hit.signs).get(DAY, 0.0)
+    signs = tuple(one for one in hit.signs if one[0] != DAY)
+    return replace(hit, score=raised(hit.score, -points), signs=signs) if points else hit
 
 
 def _ranked_by_day(hit: Hit, days: Sequence[Span | PartialDate], last: date) -> Hit:

@@ -143,11 +143,23 @@ def named_span(name: str) -> Span | None:
 
 def question_dates(query: str) -> list[Span | PartialDate]:
     """The times that `query` names, in order: dates, bare years, and months or days without a year."""
+    return [found for found, _, _ in _asked_for(query)]
+
+
+def dates_before(query: str) -> list[Span | PartialDate]:
+    """The times before which something is asked for, as in "before June", "bis Mai 2025" or "6月之前"."""
+    return [
+        found
+        for found, start, end in _asked_for(query)
+        if _pattern(_BEFORE).search(query[max(0, start - 24) : start]) or query[end : end + 2] in ("之前", "以前")
+    ]
+
+
+def _asked_for(query: str) -> Iterator[tuple[Span | PartialDate, int, int]]:
     claims: list[tuple[int, int, Span | PartialDate | None]] = [(s, e, span) for span, s, e in find_dates(query)]
     claims += [(m.start(), m.end(), _span(int(m[0]))) for m in _pattern(_BARE_YEAR).finditer(query)]
     claims += _partial(query)
-    apart: Iterator[tuple[Span | PartialDate, int, int]] = _apart(claims)
-    return [found for found, _, _ in apart]
+    return _apart(claims)
 
 
 def covers(span: Span) -> str:
@@ -237,6 +249,11 @@ _BEFORE_YEAR = (
     r"|autumn|fall|winter|year|en|desde|hasta|año|durante|em|até|ano|depuis|avant|après|l'an|année|seit|bis|ab|jahr"
     r"|nel|dal)[\s-](?:(?:the|year|el|le|o|early|late|mid|about|around)[\s-]){0,2}$"
 )
+_BEFORE = (
+    r"(?<!\w)(?:before|until|till|up to|bis|vor|antes|hasta|avant|jusqu['’]\w{1,2}|até)"
+    r"(?:\s(?:the|end|of|zum|dem|ende|de|del|el|le|fin|o|do)(?!\w))*\s$"
+)
+"""What stands before a time that ends another one."""
 _PREPOSITION = (
     r"(?<!\w)(?:in|of|on|by|since|until|till|during|from|last|next|this|early|late|mid|en|de|em|im|seit|desde)[\s-]$"
 )
