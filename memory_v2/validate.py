@@ -32,9 +32,10 @@ def checked_arguments(operation: Callable[..., Any], /, *args: Any, **kwargs: An
     `InvalidSetting` for the first one of another type than the operation's signature says. What a value means is for
     the operation to check, and so are days and decays, which may be strings of many forms."""
     arguments: dict[str, Any] = {}
-    bound = signature(operation).bind(None, *args, **kwargs).arguments
-    for name, (kind, default) in _parameters(operation).items():
-        value = bound.get(name, default)
+    parameters = _parameters(operation)
+    values = dict(zip(parameters, args, strict=False)) | kwargs
+    for name, (kind, default) in parameters.items():
+        value = values.get(name, default)
         _check(name, kind, value)
         told = [(name, value, default)]
         if is_dataclass(value):
