@@ -67,6 +67,7 @@ def new_page_path(text: str) -> str:
     return path
 
 
+@lru_cache(maxsize=10_000)
 def _segment_problem(segment: str) -> str | None:
     if not segment:
         return "a path has no empty parts"
