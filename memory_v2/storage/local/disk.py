@@ -26,7 +26,7 @@ _UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 def read_bytes(file: Path) -> bytes:
     """The bytes of a regular file. Symbolic links are not followed, and nothing waits for a pipe or a device."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(file, flags), "rb") as stream:
+    with os.fdopen(os.open(file, flags), "rb", buffering=0) as stream:
         expect_regular(file, os.fstat(stream.fileno()))
         return stream.read()
 
@@ -188,7 +188,7 @@ def sync_folder(folder: Path) -> None:
 def lstat(place: Path) -> os.stat_result | None:
     """The status of a file or folder, without following links; `None` if it does not exist."""
     try:
-        return place.lstat()
+        return os.lstat(place)
     except (FileNotFoundError, NotADirectoryError):
         return None
 

@@ -276,14 +276,14 @@ class LocalStorage(VersionedStorage):
         for place in (*(self._folder / disk.to_system(folder) for folder in prefixes(path)[:-1]), file):
             with disk.explained("look at", place, Unreadable):
                 found = disk.lstat(place)
-                other = place.name if found is None or is_spelled_so else disk.spelling(place)
+                other = None if found is None or is_spelled_so else disk.spelling(place)
             if found is None:
                 break
             if disk.is_link(found):
                 raise _Outside(f"{place} {LINK}")
             if place is not file and is_memory(place):
                 raise _Outside(f"{place} {INNER}")
-            if other != place.name:
+            if other and other != place.name:
                 if to_write:
                     raise StorageError(f"cannot write {place}: to this disk that is {other!r}, which is there already")
                 return file, None
