@@ -7,9 +7,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
-from memory_v2.models.briefs import Brief
+if TYPE_CHECKING:
+    from memory_v2.models.briefs import Brief
 
 HIDDEN = "…"
 MIN_LENGTH = 8

@@ -73,7 +73,10 @@ def test_a_command_that_asks_no_hosted_model_loads_nothing_it_does_not_need(comm
 @pytest.mark.parametrize(
     ("command", "foreign"),
     [
-        (["read"], {"memory_v2.cli.overview", "memory_v2.cli.agents", "memory_v2.mcp.options"}),
+        (
+            ["read"],
+            {"memory_v2.cli.overview", "memory_v2.cli.agents", "memory_v2.mcp.options", "memory_v2.models.briefs"},
+        ),
         (["search", "leeks"], {"memory_v2.cli.pages", "memory_v2.models.offline.filing", "memory_v2.operations.write"}),
         (["capture", "Kale."], {"memory_v2.operations.write", "memory_v2.index.full_text", "yaml"}),
         (
