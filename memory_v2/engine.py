@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -156,7 +156,7 @@ class Engine:
 
     def _in_own_name(self) -> AbstractContextManager[None]:
         """The history names the agent of the settings with what is done inside, if it has a name of its own."""
-        return asked_by(self.agent) if self.agent != DEFAULT_AGENT else nullcontext()
+        return asked_by(self.agent if self.agent != DEFAULT_AGENT else "")
 
     def rehearse(self, operation: Callable[Concatenate[Context, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs an operation on pages so that nothing of it is stored."""
