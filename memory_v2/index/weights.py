@@ -48,10 +48,10 @@ QUESTION: Final[Mapping[str, float]] = {
 SAID_THEN = 0.5
 """The points of a place that was said on a day asked for but does not name it, which `index.line_dates` knows. They are
 few: what was so in a month may have been said long before."""
-SAID_LATELY = 0.75
+SAID_LATELY = 0.55
 """The points of the place that was said last, of the best ones; the one said first has none. Whoever asks for no time
 asks for what is so now. Who asks for what was so before gets them the other way round."""
-SAID_AFTERWARDS = -2.0
+SAID_AFTERWARDS = -1.5
 """The points of a place that was said after all days asked for and names none of them: it may tell what is so since."""
 BELONGS: Final[Mapping[str, float]] = {
     WORDS: 5.0,
