@@ -330,7 +330,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
 
 def asks_for_the_past(query: str) -> bool:
     """Whether what was so before is asked for, in words for it or for a time together with the past tense."""
-    return says_one_of(past(), stored(terms(query))) or any(
+    return says_as_written(past(), query) or any(
         says_as_written(times, query) and says_as_written(verbs, query) for times, verbs in past_tense()
     )
 

@@ -20,7 +20,7 @@ from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
 from memory_v2.index.terms import asked_at_once, asks_for_the_past, says_as_written
-from memory_v2.index.weights import AFTERWARDS, DAY, SAID_AFTERWARDS, SAID_THEN
+from memory_v2.index.weights import AFTERWARDS, DAY, QUESTION, SAID_AFTERWARDS, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
 from memory_v2.text.dates import PartialDate, Span, dates_before, question_dates
@@ -138,14 +138,14 @@ POOL = CANDIDATES
 def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | PartialDate], today: date) -> list[Hit]:
     """The hits, best first, with points for the day on which they were said, too: for those of a day asked for, and
     against those said later, unless the question asks for what has been so since. Who asks for what was so before a day
-    does not ask for what names it. Entries have theirs."""
+    asks neither for what names it nor for what was said from then on. Entries have theirs."""
     begun = [span for span in spans_meant(days, today) if span.start <= today]
     last = date.max if says_as_written(present(), query) else max((span.end for span in begun), default=date.max)
-    ends = dates_before(query) if asks_for_the_past(query) else []
+    afterwards, ends = SAID_AFTERWARDS, dates_before(query) if asks_for_the_past(query) else []
     if until := [span.start for span in spans_meant(ends, today) if span.start <= today]:
-        days, last = [one for one in days if one not in ends], min(until) - timedelta(days=1)
-        hits = [_without_day(hit) for hit in hits]
-    return sorted((_ranked_by_day(hit, days, last) for hit in hits), key=lambda hit: -hit.score)
+        days, last = [one for one in days if one not in ends], max(until) - timedelta(days=1)
+        hits, afterwards = [_without_day(hit) for hit in hits], -QUESTION[DAY]
+    return sorted((_ranked_by_day(hit, days, last, afterwards) for hit in hits), key=lambda hit: -hit.score)
 
 
 def _without_day(hit: Hit) -> Hit:
@@ -154,13 +154,13 @@ def _without_day(hit: Hit) -> Hit:
     return replace(hit, score=raised(hit.score, -points), signs=signs) if points else hit
 
 
-def _ranked_by_day(hit: Hit, days: Sequence[Span | PartialDate], last: date) -> Hit:
+def _ranked_by_day(hit: Hit, days: Sequence[Span | PartialDate], last: date, afterwards: float) -> Hit:
     if hit.entry or not hit.date or DAY in dict(hit.signs):
         return hit
     if any(_has(span, hit.date) for span in days):
         sign, points = DAY, SAID_THEN
     elif hit.date > last:
-        sign, points = AFTERWARDS, SAID_AFTERWARDS
+        sign, points = AFTERWARDS, afterwards
     else:
         return hit
     return replace(hit, score=raised(hit.score, points), signs=(*hit.signs, (sign, points)))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_v2.index.base import Hit
 from memory_v2.index.full_text import FullTextIndex
+from memory_v2.index.terms import parse_question
 from memory_v2.index.weights import DAY, QUESTION
 from memory_v2.storage.volatile import VolatileStorage
 from tests.tree.texts import STEADY
@@ -201,6 +202,37 @@ def test_of_what_answers_as_well_the_later_comes_first_unless_a_time_is_asked_fo
     index = index_of(memory="# Hay\n\n" + "".join(f"- {line}\n" for line in lines))
     assert "7.40" in first(index, "What does hay cost?").text
     assert "6.50" in first(index, "What did hay cost in January?").text
+
+
+@pytest.mark.parametrize(
+    ("query", "is_past"),
+    [
+        ("What did hay cost before the drought?", True),
+        ("What was the price of hay in the spring?", True),
+        ("What was hay at first?", True),
+        ("Who used to sell us hay?", True),
+        ("Was kostete das Heu vor der Dürre?", True),
+        ("Wann kam das Heu früher?", True),
+        ("¿Cuánto costaba el heno antes de la sequía?", True),
+        ("Combien coûtait le foin avant l'été ?", True),
+        ("Quanto custava o feno até ao verão?", True),
+        ("以前干草多少钱？", True),
+        ("What do I check before hay is stored?", False),
+        ("Which file has the origins that are allowed?", False),
+        ("Was muss ich vor dem Mähen prüfen?", False),
+        ("¿Qué se mira antes de guardar el heno?", False),
+        ("What did hay cost?", False),
+    ],
+)
+def test_what_was_so_before_is_asked_for_by_a_time_and_the_past_tense(query: str, is_past: bool) -> None:
+    assert parse_question(query, ()).past is is_past
+
+
+def test_who_asks_for_what_was_so_before_gets_what_was_said_first() -> None:
+    lines = ["2026-01-13: Hay from Brockmann is 6.50 a bale.", "2026-09-14: Hay from Brockmann is 7.40 a bale."]
+    index = index_of(memory="# Hay\n\n" + "".join(f"- {line}\n" for line in lines))
+    assert "7.40" in first(index, "What does hay from Brockmann cost?").text
+    assert "6.50" in first(index, "What did hay from Brockmann cost before the drought?").text
 
 
 def test_the_day_says_which_fact_is_newest() -> None:

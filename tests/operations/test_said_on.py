@@ -549,6 +549,9 @@ def test_what_was_so_in_a_month_may_have_been_said_long_before() -> None:
         ("What was the extension of Hanne Brook on 3 March 2026?", "2026-02-05"),
         ("Which extension has Hanne Brook had since March?", "2026-06-02"),
         ("What is the extension of Hanne Brook?", "2026-06-02"),
+        ("What was the extension of Hanne Brook before June?", "2026-02-05"),
+        ("What was the extension of Hanne Brook until 1 June 2026?", "2026-02-05"),
+        ("Welche Durchwahl hatte Hanne Brook in finance vor Juni?", "2026-02-05"),
     ],
 )
 def test_how_it_was_then_is_not_told_by_what_was_said_afterwards(query: str, day: str) -> None:
@@ -559,6 +562,17 @@ def test_how_it_was_then_is_not_told_by_what_was_said_afterwards(query: str, day
     memory.write("Hanne Brook has a new extension: 3361.", "people", "append")
     now = datetime(2026, 11, 15, 9, tzinfo=UTC)
     assert str(memory.search(query)[0].date) == day
+
+
+def test_who_asks_for_what_was_so_before_a_day_is_not_told_what_names_it() -> None:
+    now = datetime(2026, 3, 4, 9, tzinfo=UTC)
+    memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
+    memory.write("Container logs are kept for 30 days.", "ops", "append")
+    now = datetime(2026, 6, 2, 9, tzinfo=UTC)
+    memory.write("Container logs are kept for 90 days as of June.", "ops", "append")
+    assert "30 days" in memory.search("How long were container logs kept before June?")[0].excerpt
+    assert "90 days" in memory.search("How long were container logs kept in June?")[0].excerpt
+    assert "90 days" in memory.search("How long must container logs be kept before June?")[0].excerpt
 
 
 def test_a_letter_takes_the_place_of_no_short_note() -> None:

@@ -12,6 +12,7 @@ from memory_v2.text.dates import (
     PartialDate,
     Span,
     covers,
+    dates_before,
     find_dates,
     leading_date,
     named_span,
@@ -158,6 +159,22 @@ def test_a_heading_may_be_a_year_or_a_month() -> None:
 )
 def test_a_question_may_leave_the_year_out(query: str, expected: list[Span | PartialDate]) -> None:
     assert question_dates(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("How was it before June?", [PartialDate(6)]),
+        ("How was it until the end of May 2023, and in June?", [MAY]),
+        ("Wie war es bis zum 8. Mai?", [PartialDate(5, 8)]),
+        ("¿Cómo era antes del 5 de mayo?", [PartialDate(5, 5)]),
+        ("Comment c'était jusqu'en 2022 ?", [YEAR]),
+        ("5月之前怎么样？", [PartialDate(5)]),
+        ("How was it in June, before the storm?", []),
+    ],
+)
+def test_a_question_may_ask_for_what_was_before_a_day(query: str, expected: list[Span | PartialDate]) -> None:
+    assert dates_before(query) == expected
 
 
 def test_a_partial_date_matches_spans_that_have_such_a_day() -> None:
