@@ -4,8 +4,9 @@ A place is scored together with the text around it, but returned alone. Its scor
 one weight (`index.weights`), in whatever kind of text it stands. If no time is asked for, later ones get a little more.
 
 A later place is a version of the best one if it is about as much of the question, has as much of its content, and says
-that something has changed: the three are added up. By meaning it is one if it is near to it. Nobody can know that for
-sure without understanding them. What `python -m bench.fit` finds with it is in docs/measured.md.
+that something has changed: the three are added up. By meaning, what was said later counts more the nearer it is to the
+best place. Nobody can know that for sure without understanding them. What `python -m bench.fit` finds with it is in
+docs/measured.md.
 """
 
 from __future__ import annotations
@@ -72,8 +73,11 @@ def rank(
     # Reading when a place was said takes time, so only those are asked for that are returned or compared.
     asked = {candidate.place.id for _, _, candidate in scored[: max(limit, COMPARED)]}
     said = found.read_said(asked)
-    if by is QUESTION and scored and (most := weights.SAID_LATELY * recency(question, scored[0][2])):
-        scored[: len(asked)] = sorted(_with_recency(scored[: len(asked)], said, most), key=lambda row: -row[0])
+    if by is QUESTION and scored and (sign := recency(question, scored[0][2])):
+        best = sorted(_with_recency(scored[: len(asked)], said, sign), key=lambda row: -row[0])
+        if semantic and sign > 0:
+            best = sorted(_with_successors(best, said, semantic), key=lambda row: -row[0])
+        scored[: len(asked)] = best
     best_first = [candidate for _, _, candidate in scored]
     newest, *others = versions_of_first(question, found, best_first, said, semantic) if by is QUESTION else [0]
     earlier = {best_first[rank].place.id for rank in others}
@@ -94,14 +98,26 @@ def rank(
     ]
 
 
-def _with_recency(best: Sequence[_Scored], said: Mapping[int, PassageDate], most: float) -> Iterator[_Scored]:
-    """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own:
-    `most` if all do."""
+def _with_recency(best: Sequence[_Scored], said: Mapping[int, PassageDate], sign: int) -> Iterator[_Scored]:
+    """The same, each with points for how many of the days on which the `COMPARED` best were said lie before its own, or
+    against it by the `sign`."""
     days = sorted({said[candidate.place.id].day for _, _, candidate in best[:COMPARED]})
     for score, points, candidate in best:
         earlier = min(bisect_left(days, said[candidate.place.id].day), len(days) - 1)
-        added = most * earlier / max(len(days) - 1, 1)
+        added = sign * weights.SAID_LATELY * earlier / max(len(days) - 1, 1)
         yield score + added, {**points, weights.LATELY: added}, candidate
+
+
+def _with_successors(
+    best: Sequence[_Scored], said: Mapping[int, PassageDate], semantic: SemanticScores
+) -> Iterator[_Scored]:
+    """The same, each that was said later than the first with points for how near it is to it in meaning: what has
+    changed often comes in quite other words than the question has."""
+    first = best[0][2].place
+    for score, points, candidate in best:
+        near = semantic.alike(candidate.place, first) if _is_later(candidate.place, first, said) else None
+        added = weights.SUCCEEDS_FIRST * max(near or 0.0, 0.0)
+        yield score + added, {**points, weights.SUCCEEDS: added}, candidate
 
 
 def answering(
@@ -220,9 +236,8 @@ AS_MUCH = 0.2
 AS_LONG = 3
 """How many times as long as the first place a version is at most: a table or a letter has many words."""
 
-ALIKE, FURTHER, UNLIKE = 0.55, 0.1, 0.2
-"""As cosines: how near a later place is at least to the first one if it is a version of it by its meaning, and how much
-further from the question it may be; and below what it is none, whatever its words."""
+UNLIKE = 0.2
+"""As a cosine: how near in meaning to the first place a version is at least."""
 
 _NUMBER = re.compile(r"[ \t]{0,3}(\d{1,9})[.)][ \t]")
 
@@ -253,7 +268,6 @@ def versions_of_first(
         else:
             is_version = _is_later(other.place, first.place, said) and (
                 _speaks_for_it(question, found, other, first, is_later=True) >= ENOUGH
-                or (alike is not None and alike >= ALIKE and _is_as_near(question, other, first))
             )
         if is_version:
             is_newest = is_below or _is_later(other.place, newest, said)
@@ -300,12 +314,6 @@ def _speaks_for_it(
         return 0.0
     share = _weigh(found, both) / _weigh(found, asked)
     return share + alike + SAYS_CHANGE * changes + AS_MUCH * (both == asked)
-
-
-def _is_as_near(question: Question, later: Candidate, first: Candidate) -> bool:
-    """Whether a later place is about as near to the question as the first one, and has its names."""
-    names = {*first.words.matched} & question.proper
-    return names.issubset(later.words.matched) and (later.cosine or 0.0) >= (first.cosine or 0.0) - FURTHER
 
 
 def _weigh(found: LookupResult, terms: Set[str]) -> float:

@@ -21,6 +21,7 @@ TAKES_PART = "a page of that person"
 DAY = "the day asked for"
 AFTERWARDS = "after the day asked for"
 LATELY = "how lately it was said"
+SUCCEEDS = "how near in meaning to the best place, and later"
 ASKS = "a question itself"
 PERSON = "said to an assistant"
 PHRASE = "the query to the letter"
@@ -51,6 +52,8 @@ few: what was so in a month may have been said long before."""
 SAID_LATELY = 0.55
 """The points of the place that was said last, of the best ones; the one said first has none. Whoever asks for no time
 asks for what is so now. Who asks for what was so before gets them the other way round."""
+SUCCEEDS_FIRST = 2.5
+"""The points of a place that was said later than the best one and is as near to it in meaning as can be."""
 SAID_AFTERWARDS = -1.5
 """The points of a place that was said after all days asked for and names none of them: it may tell what is so since."""
 BELONGS: Final[Mapping[str, float]] = {

@@ -253,7 +253,7 @@ _BEFORE = (
     r"(?<!\w)(?:before|until|till|up to|bis|vor|antes|hasta|avant|jusqu['’]\w{1,2}|até)"
     r"(?:\s(?:the|end|of|zum|dem|ende|de|del|el|le|fin|o|do)(?!\w))*\s$"
 )
-"""What stands before a time that ends another one."""
+"""What comes before a time that ends another one."""
 _PREPOSITION = (
     r"(?<!\w)(?:in|of|on|by|since|until|till|during|from|last|next|this|early|late|mid|en|de|em|im|seit|desde)[\s-]$"
 )
