@@ -89,8 +89,8 @@ def _answer(is_answer: Callable[[str, StoredPassage], bool]) -> Shows:
     return lambda path, place: ["answer"] if is_answer(path, place) else []
 
 
-def _personas(dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
-    for person in personas.people():
+def _asked_of(people: Callable[[], Iterable[personas.Person]], dense: bool) -> Iterator[tuple[Memory, Iterable[Asked]]]:
+    for person in people():
         yield (
             personas.grown(person, dense=dense),
             [(one["q"], one["key"], one["not"], _keys(*one["key"], *one["not"])) for one in person["questions"]],
@@ -172,7 +172,8 @@ def _is_linked(page: str, line: str, path: str, place: StoredPassage) -> bool:
 
 
 SETS: Mapping[str, Set] = {
-    "personas": Set(3, _personas),
+    "personas": Set(3, partial(_asked_of, personas.people)),
+    "people": Set(3, partial(_asked_of, personas.others)),
     "changes": Set(1, _changes),
     "locomo": Set(10, _locomo),
     "beam": Set(10, _beam),

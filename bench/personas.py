@@ -1,6 +1,7 @@
 """Whether questions about everyday notes find their answers: `python -m bench.personas [--dense]`.
 
-Two people tell 160 short notes each, over ten months, one by one and without a place; then 80 questions are asked. A
+Two people tell 160 short notes each, over ten months, one by one and without a place; then 80 questions are asked. Four
+more, in `bench/texts`, tell a hundred each, and are asked 60 questions: most changes come in quite other words there. A
 question is answered by the texts (`key`) that a hit must show: the figure is the share of them that the first 1, 3 and
 10 hits show. `newest before older`: of the questions about what has changed, the current value comes before the old
 ones, or they do not come at all. `absent told` and `refused`: questions without and with an answer to which the memory
@@ -19,7 +20,7 @@ from datetime import date
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from bench.data import load
+from bench.data import load, own_texts
 from bench.searching import FLAT, Baseline, Search, Watch, a_text, full_text, of_memory, of_texts, scored, told
 from bench.tables import Figures, parser, report
 from memory_v2 import Memory
@@ -39,22 +40,35 @@ Person: TypeAlias = Mapping[str, Any]
 def main() -> None:
     """Prints the figures of each search."""
     chosen = parser("Whether questions about everyday notes find their answers.", dense=True).parse_args()
-    rows, watch = dict[str, Figures](), Watch()
-    for name, prepare in {**SEARCHES, **(BY_MEANING if chosen.dense else {})}.items():
+    watch, searches = Watch(), {**SEARCHES, **(BY_MEANING if chosen.dense else {})}
+    answered = {"two people": _measured(people(), searches, watch), "four more": _measured(others(), searches, watch)}
+    report({**answered, "a search for 10 hits": watch.rows}, chosen.json)
+
+
+def people() -> list[Person]:
+    """The two people, each with `texts` and `questions`."""
+    return [load(f"personas/{name}.json") for name in PEOPLE]
+
+
+def others() -> list[Person]:
+    """The four of `bench/texts`."""
+    return list(own_texts("people"))
+
+
+def _measured(
+    asked_of: Sequence[Person], searches: Mapping[str, Callable[[Person], Search]], watch: Watch
+) -> dict[str, Figures]:
+    rows = dict[str, Figures]()
+    for name, prepare in searches.items():
         asked = [
             (question, search(question["q"]))
-            for person in people()
+            for person in asked_of
             for search in [watch.timed(name, prepare(person))]
             for question in person["questions"]
         ]
         rows[name] = figures(asked)
         rows |= {f"{name}, {kind}": figures([one for one in asked if one[0]["kind"] == kind]) for kind in KINDS}
-    report({"answered": rows, "a search for 10 hits": watch.rows}, chosen.json)
-
-
-def people() -> list[Person]:
-    """The people, each with `texts` and `questions`."""
-    return [load(f"personas/{name}.json") for name in PEOPLE]
+    return rows
 
 
 def grown(person: Person, **settings: Any) -> Memory:
