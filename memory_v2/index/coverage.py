@@ -113,6 +113,8 @@ def _telling(known: Sequence[Term], facts: Facts, question: Question) -> Iterato
     large = math.log(min(max(facts.count, SMALL), LARGE)) / math.log(LARGE)
     unknown = rarity(0.5, facts.count) * UNKNOWN * large
     for word, (whole, *_) in question.terms.items():
+        if word in question.times:
+            continue
         # A pair of characters is another word than each of the two.
         forms = [one for one in known if one.word == word and (one.term == whole or not has_cjk(word))]
         here = frozenset({whole, *question.forms.get(whole, ()), *(form.term for form in forms)})

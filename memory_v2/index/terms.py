@@ -256,8 +256,8 @@ class Question:
     quoted: tuple[str, ...] = ()
     whole: str = ""
     dates: tuple[Span | PartialDate, ...] = ()
-    past: bool = False
-    """Whether it asks for what was so before."""
+    times: frozenset[str] = frozenset()
+    """The words by which it asks for what was so before: a text that answers it seldom has them."""
     proper: frozenset[str] = frozenset()
     """The terms of names and numbers, as far as their spelling tells."""
     every: tuple[str, ...] = ()
@@ -266,6 +266,11 @@ class Question:
     """The words in camel case, each with the words that it is made of."""
     inflected: bool = True
     """Whether the irregular forms of a verb count as the verb."""
+
+    @property
+    def past(self) -> bool:
+        """Whether it asks for what was so before."""
+        return bool(self.times)
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -320,7 +325,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
-        asks_for_the_past(query),
+        times_before(query),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
         {run.lower(): parts for run, parts in camel_words(query).items()},
@@ -328,11 +333,14 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     )
 
 
-def asks_for_the_past(query: str) -> bool:
-    """Whether what was so before is asked for, in words for it or for a time together with the past tense."""
-    return says_as_written(past(), query) or any(
-        says_as_written(times, query) and says_as_written(verbs, query) for times, verbs in past_tense()
-    )
+def times_before(query: str) -> frozenset[str]:
+    """The words by which a query asks for what was so before: words for it, or words for a time together with the past
+    tense. None if it does not."""
+    found = {*_written(past()).findall(query)}
+    for times, verbs_then in past_tense():
+        if says_as_written(verbs_then, query):
+            found |= {*_written(times).findall(query)}
+    return frozenset(word for phrase in found for word in words(phrase))
 
 
 def asked_at_once(query: str) -> list[str]:

@@ -575,6 +575,15 @@ def test_who_asks_for_what_was_so_before_a_day_is_not_told_what_names_it() -> No
     assert "90 days" in memory.search("How long must container logs be kept before June?")[0].excerpt
 
 
+def test_the_words_that_ask_for_the_past_need_no_answer_of_their_own() -> None:
+    memory = Memory(VolatileStorage())
+    for number in range(30):
+        memory.write(f"Stall {number} sells lamp {number * 7} and ladder {number * 11}.", "market", "append")
+    memory.write("The babysitter asks 8 euro.", "home", "append")
+    found = memory.search("What did the babysitter originally ask, at the beginning, back then, before the summer?")
+    assert (found.verdict, found[0].excerpt) == ("answered", "The babysitter asks 8 euro.")
+
+
 def test_a_letter_takes_the_place_of_no_short_note() -> None:
     now = datetime(2026, 1, 5, 9, tzinfo=UTC)
     memory = Memory(VolatileStorage(lambda: now), now=lambda: now)
