@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.tables import Rows, number
 
 HERE = Path(__file__).parent
-BENCHES = ("locomo", "beam", "notes", "consolidation", "changes", "precision", "links")
+BENCHES = ("personas", "locomo", "beam", "notes", "consolidation", "changes", "precision", "links")
 FILE = HERE / "RESULTS.md"
 ABOUT = """\
 Written by `python -m bench.results`. What each figure means is said at the top of its bench. `memory` is what a user
