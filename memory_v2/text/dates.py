@@ -151,7 +151,8 @@ def dates_before(query: str) -> list[Span | PartialDate]:
     return [
         found
         for found, start, end in _asked_for(query)
-        if _pattern(_BEFORE).search(query[max(0, start - 24) : start]) or query[end : end + 2] in ("之前", "以前")
+        if ((before := _pattern(_BEFORE).search(query[max(0, start - 40) : start])) and not before["near"])
+        or query[end : end + 2] in ("之前", "以前")
     ]
 
 
@@ -250,10 +251,12 @@ _BEFORE_YEAR = (
     r"|nel|dal)[\s-](?:(?:the|year|el|le|o|early|late|mid|about|around)[\s-]){0,2}$"
 )
 _BEFORE = (
-    r"(?<!\w)(?:before|until|till|up to|bis|vor|antes|hasta|avant|jusqu['’]\w{1,2}|até)"
+    r"(?<!\w)(?P<near>(?:days?|nights?|weeks?|weekends?|months?|years?|tage?|wochen?|wochenende|monate?|jahre?"
+    r"|días?|semanas?|mes(?:es)?|años?|jours?|semaines?|mois|ans?|dias?|anos?)\s)?"
+    r"(?:before|until|till|up to|bis|vor|antes|hasta|avant|jusqu['’]\w{1,2}|até)"
     r"(?:\s(?:the|end|of|zum|dem|ende|de|del|el|le|fin|o|do)(?!\w))*\s$"
 )
-"""What comes before a time that ends another one."""
+"""What comes before a time that ends another one; what is `near`, as "the week before", is said of that time."""
 _PREPOSITION = (
     r"(?<!\w)(?:in|of|on|by|since|until|till|during|from|last|next|this|early|late|mid|en|de|em|im|seit|desde)[\s-]$"
 )

@@ -171,6 +171,8 @@ def test_a_question_may_leave_the_year_out(query: str, expected: list[Span | Par
         ("Comment c'était jusqu'en 2022 ?", [YEAR]),
         ("5月之前怎么样？", [PartialDate(5)]),
         ("How was it in June, before the storm?", []),
+        ("What did she do the week before 8 May 2023?", []),
+        ("Was war zwei Tage vor dem 8. Mai?", []),
     ],
 )
 def test_a_question_may_ask_for_what_was_before_a_day(query: str, expected: list[Span | PartialDate]) -> None:
