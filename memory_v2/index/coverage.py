@@ -83,7 +83,8 @@ def told(
     known = list(facts.vocabulary.known_terms(tables, question)) + list(entries.known)
     facts = replace(facts, count=facts.count + entries.places)
     telling = list(_telling(known, facts, question))
-    days, most = known_days(tables, question.dates), math.fsum(word.weight for word in telling)
+    dates = [one for one in question.dates if one not in question.ends]
+    days, most = known_days(tables, dates), math.fsum(word.weight for word in telling)
     of_day = rarity(0.5, facts.count) if days.spans else 0.0
     shares = []
     for (_, day), found in zip(texts, terms_of(text for text, _ in texts), strict=True):

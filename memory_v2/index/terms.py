@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 
-from memory_v2.text.dates import PartialDate, Span, question_dates
+from memory_v2.text.dates import PartialDate, Span, dates_before, question_dates
 from memory_v2.text.lists import (
     asking,
     interrogatives,
@@ -258,6 +258,8 @@ class Question:
     dates: tuple[Span | PartialDate, ...] = ()
     times: frozenset[str] = frozenset()
     """The words by which it asks for what was so before: a text that answers it seldom has them."""
+    ends: Collection[Span | PartialDate] = ()
+    """The times before which it asks for something, which are among its dates."""
     proper: frozenset[str] = frozenset()
     """The terms of names and numbers, as far as their spelling tells."""
     every: tuple[str, ...] = ()
@@ -318,6 +320,8 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     spoken = {word for name in names for word in words(name)}
     capitals = set(words(" ".join(_CAPITALS.findall(query)))) if inflected and query != query.upper() else set()
     telling = [word for word in found if (word in capitals or word not in stopwords()) and not _asks(word)]
+    times = times_before(query)
+    ends = dates_before(query) if times else {}
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
@@ -325,7 +329,8 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
-        times_before(query),
+        times.union(*map(words, ends.values())),
+        tuple(ends),
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
         {run.lower(): parts for run, parts in camel_words(query).items()},

@@ -141,7 +141,7 @@ def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | Partial
     asks neither for what names it nor for what was said from then on. Entries have theirs."""
     begun = [span for span in spans_meant(days, today) if span.start <= today]
     last = date.max if says_as_written(present(), query) else max((span.end for span in begun), default=date.max)
-    afterwards, ends = SAID_AFTERWARDS, dates_before(query) if times_before(query) else []
+    afterwards, ends = SAID_AFTERWARDS, dates_before(query) if times_before(query) else {}
     if until := [span.start for span in spans_meant(ends, today) if span.start <= today]:
         days, last = [one for one in days if one not in ends], max(until) - timedelta(days=1)
         hits, afterwards = [_without_day(hit) for hit in hits], -QUESTION[DAY]

@@ -146,14 +146,15 @@ def question_dates(query: str) -> list[Span | PartialDate]:
     return [found for found, _, _ in _asked_for(query)]
 
 
-def dates_before(query: str) -> list[Span | PartialDate]:
-    """The times before which something is asked for, as in "before June", "bis Mai 2025" or "6月之前"."""
-    return [
-        found
+def dates_before(query: str) -> dict[Span | PartialDate, str]:
+    """The times before which something is asked for, as in "before June", "bis Mai 2025" or "6月之前", as they stand
+    there."""
+    return {
+        found: query[start:end]
         for found, start, end in _asked_for(query)
         if ((before := _pattern(_BEFORE).search(query[max(0, start - 40) : start])) and not before["near"])
         or query[end : end + 2] in ("之前", "以前")
-    ]
+    }
 
 
 def _asked_for(query: str) -> Iterator[tuple[Span | PartialDate, int, int]]:

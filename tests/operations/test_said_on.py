@@ -570,7 +570,8 @@ def test_who_asks_for_what_was_so_before_a_day_is_not_told_what_names_it() -> No
     memory.write("Container logs are kept for 30 days.", "ops", "append")
     now = datetime(2026, 6, 2, 9, tzinfo=UTC)
     memory.write("Container logs are kept for 90 days as of June.", "ops", "append")
-    assert "30 days" in memory.search("How long were container logs kept before June?")[0].excerpt
+    found = memory.search("How long were container logs kept before June?")
+    assert "30 days" in found[0].excerpt and found.answered
     assert "90 days" in memory.search("How long were container logs kept in June?")[0].excerpt
     assert "90 days" in memory.search("How long must container logs be kept before June?")[0].excerpt
 
