@@ -99,14 +99,19 @@ def a_text(text: str, day: date | None = None, path: str = "", lines: tuple[int,
     return SearchResult(path, text, 0.0, "", lines, day, ())
 
 
+ENCODED_WITHIN = 60
+"""Within how many searches, each of which encodes for two seconds, all texts of a memory have vectors."""
+
+
 def of_memory(memory: Memory, limit: int) -> Search:
-    """The search of a memory for so many hits."""
+    """The search of a memory for so many hits, once all its texts have vectors."""
 
     def search(question: str) -> SearchResults:
-        found = memory.search(question, limit)
-        if found.degraded:
-            sys.exit(found.degraded)  # such as: what the extra needs is not installed
-        return found
+        for _ in range(ENCODED_WITHIN):
+            found = memory.search(question, limit)
+            if not found.degraded:
+                return found
+        sys.exit(found.degraded)  # such as: what the extra needs is not installed
 
     return search
 
