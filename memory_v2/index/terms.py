@@ -320,8 +320,7 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     spoken = {word for name in names for word in words(name)}
     capitals = set(words(" ".join(_CAPITALS.findall(query)))) if inflected and query != query.upper() else set()
     telling = [word for word in found if (word in capitals or word not in stopwords()) and not _asks(word)]
-    times = times_before(query)
-    ends = dates_before(query) if times else {}
+    times, ends = asked_before(query)
     looked_up = [word for word in telling if word not in spoken] or telling or found
     return Question(
         tuple(looked_up[:_MOST_WORDS]),
@@ -329,8 +328,8 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
         tuple(islice(_quoted(query), _MOST_QUOTED)),
         flattened(query.strip(" \t\r\n\"'?!.？。！")) if len(found) > 1 else "",
         tuple(dict.fromkeys(question_dates(query))),
-        times.union(*map(words, ends.values())),
-        tuple(ends),
+        times,
+        ends,
         frozenset(term for name in proper_words(query) for word in words(name) for term in terms(word)[:1]),
         tuple(found),
         {run.lower(): parts for run, parts in camel_words(query).items()},
@@ -338,14 +337,15 @@ def parse_question(query: str, speakers: Collection[str], *, inflected: bool = T
     )
 
 
-def times_before(query: str) -> frozenset[str]:
-    """The words by which a query asks for what was so before: words for it, or words for a time together with the past
-    tense. None if it does not."""
-    found = {*_written(past()).findall(query)}
+def asked_before(query: str) -> tuple[frozenset[str], Sequence[Span | PartialDate]]:
+    """The words by which a query asks for what was so before, and the times before which it does. There must be words
+    for it, or words for a time together with the past tense; else both are empty."""
+    phrases = {*_written(past()).findall(query)}
     for times, verbs_then in past_tense():
         if says_as_written(verbs_then, query):
-            found |= {*_written(times).findall(query)}
-    return frozenset(word for phrase in found for word in words(phrase))
+            phrases |= {*_written(times).findall(query)}
+    ends = dates_before(query) if phrases else {}
+    return frozenset(word for phrase in (*phrases, *ends.values()) for word in words(phrase)), tuple(ends)
 
 
 def asked_at_once(query: str) -> list[str]:

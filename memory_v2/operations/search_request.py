@@ -19,11 +19,11 @@ from memory_v2.index.coverage import ALL, BEST, FLOOR
 from memory_v2.index.full_text import FullTextIndex
 from memory_v2.index.lookup import CANDIDATES
 from memory_v2.index.ranking import raised
-from memory_v2.index.terms import asked_at_once, says_as_written, times_before
+from memory_v2.index.terms import asked_at_once, asked_before, says_as_written
 from memory_v2.index.weights import AFTERWARDS, DAY, QUESTION, SAID_AFTERWARDS, SAID_THEN
 from memory_v2.operations.results import EntryResult, SearchResult, Verdict
 from memory_v2.settings import is_count
-from memory_v2.text.dates import PartialDate, Span, dates_before, question_dates
+from memory_v2.text.dates import PartialDate, Span, question_dates
 from memory_v2.text.days import asks_for_days_alone
 from memory_v2.text.lists import present
 from memory_v2.tree.graph import Graph
@@ -141,7 +141,7 @@ def ranked_by_day(hits: Sequence[Hit], query: str, days: Sequence[Span | Partial
     asks neither for what names it nor for what was said from then on. Entries have theirs."""
     begun = [span for span in spans_meant(days, today) if span.start <= today]
     last = date.max if says_as_written(present(), query) else max((span.end for span in begun), default=date.max)
-    afterwards, ends = SAID_AFTERWARDS, dates_before(query) if times_before(query) else {}
+    afterwards, (_, ends) = SAID_AFTERWARDS, asked_before(query)
     if until := [span.start for span in spans_meant(ends, today) if span.start <= today]:
         days, last = [one for one in days if one not in ends], max(until) - timedelta(days=1)
         hits, afterwards = [_without_day(hit) for hit in hits], -QUESTION[DAY]

@@ -58,14 +58,13 @@ def signed(page: Page, before: Sequence[Block], source: Source, late: Source = N
 
 
 def _late(page: Page, before: Sequence[Block], day: date) -> frozenset[int]:
-    """The places of the blocks that are new on the page, do not begin or end with a day of their own, and stand below a
-    heading that was there and names days before this one."""
+    """The places of the blocks that do not begin or end with a day of their own, and stand below a heading that was
+    there and names days before this one."""
     earlier = {span for span in headed_days(before) if span and span.end < day}
     if not earlier:
         return frozenset()
-    below = [place for place, span in enumerate(headed_days(page.blocks)) if span in earlier]
-    origins = _origins(before, page.blocks)
-    return frozenset(place for place in below if not origins[place] and own_day(page.blocks[place].content) is None)
+    below = ((place, page.blocks[place]) for place, span in enumerate(headed_days(page.blocks)) if span in earlier)
+    return frozenset(place for place, block in below if own_day(block.content) is None)
 
 
 def gathered(page: Page, others: Sequence[Page]) -> Page:
